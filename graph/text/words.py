@@ -125,5 +125,7 @@ def _pairs(run: str, *, asked: bool) -> list[str]:
     if asked:
         spans = [s for s in "".join("\n" if w in _STOP_HAN else w for w in words).split("\n") if s]
     out = [span[i : i + 2] for span in spans for i in range(len(span) - 1)]
+    if asked:
+        out = [pair for pair in out if not _STOP_HAN.issuperset(pair)]
     out += [w for w in words if len(w) != 2 and w not in _STOP_HAN and _HAN.fullmatch(w)]
     return out or ([run] if len(run) == 1 and not asked else [])
