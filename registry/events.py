@@ -18,7 +18,13 @@ import msgspec
 ENDING: Final = frozenset(
     {"run.waiting", "run.succeeded", "run.failed", "run.cancelled", "run.interrupted"}
 )
-LIFECYCLE: Final = ENDING | {"run.queued", "run.started", "run.stopping", "interrupt", "requirement"}
+LIFECYCLE: Final = ENDING | {
+    "run.queued",
+    "run.started",
+    "run.stopping",
+    "interrupt",
+    "requirement",
+}
 
 _UNSENDABLE: Final = re.compile("[\x00\ud800-\udfff]")
 _ID: Final = re.compile(r"([0-9]{1,18})-([0-9]{1,18})", re.ASCII)

@@ -52,6 +52,7 @@ class Run:
     priority: str
     attempt: int
     epoch: int
+    first_epoch: int  # of its first event
     worker_id: str | None
     cancel_mode: CancelMode | None
     cancel_by: str | None
