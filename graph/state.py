@@ -51,12 +51,48 @@ class Span(TypedDict):
     score: float
 
 
+class Hit(TypedDict):
+    """A found passage before it has a source number: a `Passage` without its text."""
+
+    key: str
+    start: int
+    end: int
+    url: str
+    title: str
+    kind: Literal["web", "document"]
+    date: str | None
+    score: float
+
+
 class SearchRecord(TypedDict):
     provider: str
     query: str
     step: str
     hits: int
     failed: str | None
+
+
+class PageFailure(TypedDict):
+    """A page that was found and could not be read."""
+
+    step: str
+    url: str
+    reason: str
+
+
+class StepFailure(TypedDict):
+    """The model could not analyse this step's evidence."""
+
+    step: str
+    reason: str
+
+
+class Counted(TypedDict):
+    """The documents' index when a step searched it; counts of documents."""
+
+    indexed: int
+    pending: int
+    failed: int
 
 
 class Citation(TypedDict):
@@ -69,10 +105,18 @@ class Citation(TypedDict):
     quote: str
 
 
+class Mark(TypedDict):
+    """Where a finding rests: [start:end] of source `n`."""
+
+    n: int
+    start: int
+    end: int
+
+
 class Finding(TypedDict):
     step: str
     text: str
-    sources: list[int]
+    citations: list[Mark]
 
 
 class SentenceVerdict(TypedDict):
@@ -84,8 +128,17 @@ class SentenceVerdict(TypedDict):
     reason: NotRequired[str]
 
 
+class Heading(TypedDict):
+    """A section that the version has, written or not; its index is its place in the outline."""
+
+    kind: Literal["summary", "step", "honesty"]
+    step: str | None
+    title: str
+
+
 class Section(TypedDict):
     index: int
+    kind: Literal["summary", "step", "honesty"]
     title: str
     step: str | None  # the step it reports on; None for summary and honesty sections
     raw: str  # as written, with [S3] marks
@@ -117,7 +170,7 @@ class Report(TypedDict):
     title: str
     language: str
     partial: bool
-    sections: list[Section]
+    sections: list[Section]  # `raw` is empty here: only the latest version is written on
     sources: list[dict[str, Any]]  # {number, n, url, title, date}
 
 
@@ -127,8 +180,9 @@ def later(old: str, new: str) -> str:
 
 
 def merged(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
-    """Reducer: a dict updated by key, for branches that run side by side."""
-    return {**(old or {}), **(new or {})}
+    """Reducer: a dict updated by key, for branches that run side by side; None drops a key."""
+    both = {**(old or {}), **(new or {})}
+    return {key: value for key, value in both.items() if value is not None}
 
 
 def extended(old: list[Any], new: list[Any]) -> list[Any]:
@@ -155,18 +209,31 @@ class State(TypedDict, total=False):
     language: str
     request: Request
     cursor: Annotated[str, later]
+    # Before the research
     clarification: dict[str, Any] | None  # {question, options, answer}
+    scope: list[Hit] | None  # what a first look found; None until it was taken
     feedback: str | None  # the reader's words for a plan revision, until planned in
     approved: bool
     plan: list[Step]
-    sources: Annotated[dict[str, Source], merged]  # by str(n)
+    # Research
+    found: Annotated[dict[str, list[Hit]], merged]  # by "step/channel", until read
     searches: Annotated[list[SearchRecord], extended]
+    page_failures: Annotated[list[PageFailure], extended]
+    coverage: Annotated[dict[str, Counted], merged]  # by step id
+    sources: Annotated[dict[str, Source], merged]  # by str(n)
     evidence: Annotated[dict[str, list[Span]], merged]  # by step id
     findings: Annotated[list[Finding], extended]
+    step_failures: list[StepFailure]
     open_questions: list[str]
     rounds: int  # reflect loops done
+    reflected: bool  # nothing more is to be researched
+    finish: bool  # the reader asked to write from what there is
+    # Writing
     version: int  # the version being written
+    opened_by: str | None  # the requirement that this version answers
+    outline: list[Heading]
     sections: Annotated[dict[str, Section], merged]  # by str(index), of that version
+    verified: bool
     requirements: Annotated[list[Requirement], by_id]
     excluded: list[int]
     pinned: list[int]
