@@ -109,5 +109,9 @@ class Emit(Protocol):
         come to a step boundary. Called at once if a request is already there."""
         ...
 
+    def answered(self) -> None:
+        """The body has come to the boundary that a `modify` asked for."""
+        ...
+
 
 Body = Callable[[Run, Emit], Awaitable[Outcome]]

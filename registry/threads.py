@@ -92,6 +92,15 @@ class Threads:
             raise NotFound("thread")
         return thread_of(row)
 
+    async def get_any(self, thread_id: UUID) -> Thread:
+        """For the run itself: whoever owns it, deleted or not."""
+        row = await self._database.fetch_one(
+            "SELECT * FROM threads WHERE thread_id = %(id)s", {"id": thread_id}
+        )
+        if row is None:
+            raise NotFound("thread")
+        return thread_of(row)
+
     async def history(
         self, owner: str, *, query: str, limit: int, after: UUID | None
     ) -> tuple[list[Row], UUID | None]:
