@@ -9,7 +9,7 @@ Invariants:
 4. A reader holds a cursor and nothing else: no queue, no copy, no database connection.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
@@ -56,7 +56,7 @@ class Follower:
             return Position(start, lost=after)
         return Position(after)
 
-    async def frames(self, thread_id: UUID, position: Position) -> AsyncIterator[bytes]:
+    async def frames(self, thread_id: UUID, position: Position) -> AsyncGenerator[bytes]:
         """Batches of whole frames. Ends by itself; closing it releases the log."""
         log = self._logs.subscribe(thread_id)
         try:

@@ -8,7 +8,7 @@ Invariants:
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Final, TypeVar
 
 from registry.settle import outlast
@@ -23,7 +23,7 @@ class Beat:
 BEAT: Final = Beat()
 
 
-async def with_heartbeat(stream: AsyncIterator[T], interval: float) -> AsyncIterator[T | Beat]:
+async def with_heartbeat(stream: AsyncIterator[T], interval: float) -> AsyncGenerator[T | Beat]:
     """Items of `stream` in order, with `BEAT` after each `interval` seconds of silence."""
     pending: asyncio.Task[T | _End] | None = None
     try:

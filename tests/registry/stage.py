@@ -1,7 +1,7 @@
 """A stage for registry tests: a worker with a scripted body on a real database."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -65,7 +65,7 @@ def parse(raw: bytes) -> list[tuple[str, str]]:
 @asynccontextmanager
 async def stage(
     database: Database, act: Act, *, cap: int = 1 << 20, **options: Any
-) -> AsyncIterator[Stage]:
+) -> AsyncGenerator[Stage]:
     """A worker without its loops: tests call `claim_pending`, `renew` and `scan` themselves."""
     logs = Logs(cap=cap, retention=3600)
     worker = Worker(
