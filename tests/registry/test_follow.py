@@ -3,7 +3,7 @@
 import asyncio
 import itertools
 import random
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -24,7 +24,9 @@ async def chatty(run: Run, emit: Emit) -> Outcome:
     return Outcome("succeeded")
 
 
-async def read_some(s: Stage, started_id, after: EventId | None, batches: int):
+async def read_some(
+    s: Stage, thread_id: UUID, after: EventId | None, batches: int
+) -> list[tuple[str, str]]:
     position = await s.follower.locate(thread_id, after)
     stream = s.follower.frames(thread_id, position)
     out: list[tuple[str, str]] = []
