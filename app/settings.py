@@ -61,6 +61,7 @@ class Settings(BaseSettings):
     send_timeout_seconds: float = Field(30, gt=0)
     model_idle_seconds: float = Field(60, gt=0)
     pg_pooler: bool = False
+    pool_size: int = Field(10, ge=4)
     event_retention_seconds: float = Field(3600, ge=0)
     event_buffer_bytes: int = Field(8 * 1024 * 1024, ge=1024)
     price_input: float = Field(0, ge=0)

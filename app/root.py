@@ -1,0 +1,178 @@
+"""The composition root: builds everything from the settings, and takes it down in order.
+
+Up: Postgres, schema, pool, the sole worker's lock, orphans, loops. Down, the reverse:
+runs are drained first, pools close last, so no run meets a closed pool.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from uuid import UUID
+
+import psycopg
+import structlog
+
+from app.api.problems import describe
+from app.body import EmitSink, ResearchBody
+from app.embedded import EmbeddedPostgres
+from app.library import DocumentLibrary, Indexer
+from app.providers import make_reasoner, make_web
+from app.saver import RunSaver
+from app.schema import prepare_schema
+from app.settings import Settings
+from app.states import ThreadStates
+from graph import Context, compile_workflow
+from registry.bus import LocalBus
+from registry.channel import Logs
+from registry.commands import Commands
+from registry.database import Database
+from registry.errors import StartRefused, StoreDown
+from registry.follow import Follower
+from registry.loops import Loop
+from registry.run import Run
+from registry.sole import SoleWorker
+from registry.timeline import Timeline
+from registry.worker import SERVE, Worker, WorkerOptions
+
+ASK = "ask-"  # worker ids of terminal runs: their leases count, no lock of theirs dies
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """All that the API and the terminal work with."""
+
+    settings: Settings
+    database: Database
+    worker: Worker
+    commands: Commands
+    follower: Follower
+    states: ThreadStates
+    library: DocumentLibrary
+    indexer: Indexer
+    loops: list[Loop]
+    reasoner: str
+
+    async def ready(self) -> str | None:
+        """None when it can take work, else the reason in one line."""
+        if self.worker.draining:
+            return "draining"
+        try:
+            async with asyncio.timeout(3):
+                await self.database.fetch("SELECT 1")
+        except (StoreDown, TimeoutError):
+            return "the database cannot be reached"
+        return None
+
+    async def drain(self) -> bool:
+        """Ends or hands back the runs; True when none is left here."""
+        return await self.worker.drain(self.settings.drain_seconds * 0.6)
+
+
+@asynccontextmanager
+async def open_service(settings: Settings, *, serve: bool = True) -> AsyncGenerator[Service]:
+    """Everything up, and down again at the end. Raises `StartRefused` with one line.
+
+    `serve=False` is for a terminal run: no lock, no claims, no orphans of others.
+    """
+    async with AsyncExitStack() as stack:
+        url = await _database_url(settings, stack)
+        try:
+            await prepare_schema(url)
+            database = Database(url, size=settings.pool_size, pooler=settings.pg_pooler)
+            await database.open()
+        except (psycopg.OperationalError, StoreDown) as error:
+            reason = " ".join(str(error).split())[:200]
+            raise StartRefused(f"DATABASE_URL: the database cannot be used: {reason}") from None
+        stack.push_async_callback(database.close)
+        service, sole = await _compose(settings, database, stack, serve=serve)
+        if serve:
+            stack.push_async_callback(sole.release)
+            await sole.take()
+            await service.worker.scan(dead_prefix=SERVE)
+        await stack.enter_async_context(_loops(service.loops))
+        yield service
+
+
+async def _database_url(settings: Settings, stack: AsyncExitStack) -> str:
+    if settings.database_url is not None:
+        return settings.database_url
+    embedded = await asyncio.to_thread(EmbeddedPostgres.start, settings.data_dir / "postgres")
+    # Stopping waits for the server's checkpoint: off the loop.
+    stack.push_async_callback(asyncio.to_thread, embedded.stop)
+    return embedded.url
+
+
+async def _compose(
+    settings: Settings, database: Database, stack: AsyncExitStack, *, serve: bool
+) -> tuple[Service, SoleWorker]:
+    workflow = compile_workflow()
+    logs = Logs(cap=settings.event_buffer_bytes, retention=settings.event_retention_seconds)
+    library = DocumentLibrary(database)
+    indexer = Indexer(database.url, settings.documents_dir, library)
+    reasoner = await stack.enter_async_context(make_reasoner(settings))
+    web = make_web(settings)
+
+    def context(run: Run, sink: EmitSink) -> Context:
+        return Context(
+            reasoner=reasoner(sink),
+            library=library,
+            web=web,
+            sink=sink,
+            run_id=str(run.run_id),
+            clock=lambda: datetime.now(UTC),
+            price_input=settings.price_input,
+            price_output=settings.price_output,
+        )
+
+    async def purge(thread_id: UUID) -> None:
+        await RunSaver(database).adelete_thread(str(thread_id))
+
+    worker = Worker(
+        database,
+        logs,
+        LocalBus(),
+        ResearchBody(workflow, database, context),
+        describe,
+        options=WorkerOptions(
+            slots=settings.max_runs,
+            lease=settings.lease_seconds,
+            scan=settings.orphan_scan_seconds,
+            max_attempts=settings.max_attempts,
+            recover=settings.recover,
+            prefix=SERVE if serve else ASK,
+        ),
+        purge=purge,
+    )
+    stack.push_async_callback(worker.close)
+    sole = SoleWorker(database.url)
+    lock = Loop("lock", 5, sole.keep)
+    loops = [*worker.loops, lock, indexer.loop] if serve else [worker.renewals]
+    service = Service(
+        settings=settings,
+        database=database,
+        worker=worker,
+        commands=Commands(worker),
+        follower=Follower(logs, worker.store, Timeline(database)),
+        states=ThreadStates(workflow, database, logs),
+        library=library,
+        indexer=indexer,
+        loops=loops,
+        reasoner=settings.model or "extractive",
+    )
+    return service, sole
+
+
+@asynccontextmanager
+async def _loops(loops: list[Loop]) -> AsyncGenerator[None]:
+    """Runs the loops in the background of the block."""
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(loop.run(), name=f"loop:{loop.name}") for loop in loops]
+        try:
+            yield
+        finally:
+            for task in tasks:
+                task.cancel()
