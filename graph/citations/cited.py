@@ -3,7 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from graph.citations.inert import readable
+from graph.citations.marks import MARK, Marks, drawn_in
 from graph.citations.numbering import Numbering
+from graph.citations.printed import Printed
+from graph.citations.shelf import Claim, Shelf, Span, units
 from graph.reasoner import Evidence
 from graph.state import Citation
 
@@ -25,4 +29,20 @@ def cite(raw: str, evidence: Sequence[Evidence], numbers: Numbering) -> Cited:
     the span lies in one passage of its source, verbatim where the sentence quotes it, else the
     passage's sentences that hold most of its words.
     """
-    raise NotImplementedError
+    shelf = Shelf(evidence)
+    marks = Marks()
+    text = drawn_in(marks.hide(readable(raw), shelf.literal))
+    printed = Printed(numbers)
+    done = 0
+    for start, end in units(text):
+        sentence = text[start:end]
+        claim = Claim.of(sentence)
+        cited = {c: [n for n in marks.ids(c) if n in shelf] for c in MARK.findall(sentence)}
+        spans: dict[int, Span] = {}
+        for n in dict.fromkeys(n for ids in cited.values() for n in ids):
+            spans[n] = shelf.find(claim, n)
+        printed.marked(text[done:start], {}, {})
+        printed.marked(sentence, cited, spans)
+        done = end
+    printed.marked(text[done:], {}, {})
+    return Cited(printed.markdown, printed.citations)
