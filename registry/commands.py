@@ -40,8 +40,11 @@ class Accepted:
 
 
 class Commands:
-    def __init__(self, worker: Worker) -> None:
+    def __init__(self, worker: Worker, *, launch: Callable[[Placed], object] | None = None) -> None:
+        """`launch` takes the runs that are claimed here, in place of the worker's own; a
+        terminal executes them in a task that it awaits."""
         self.worker = worker
+        self._launch = launch if launch is not None else worker.launch
         self._database = worker.database
         self._threads = worker.threads
         self._timeline = Timeline(worker.database)
@@ -202,7 +205,7 @@ class Commands:
     def _go(self, placed: Placed) -> Accepted:
         run = placed.run
         if run.status is Status.RUNNING:
-            self.worker.launch(placed)
+            self._launch(placed)
         else:
             self.worker.logs.single(run.thread_id, placed.event, run.run_id)
             self.worker.claims.wake()
