@@ -13,7 +13,7 @@ from app.api.shapes import SourceView
 from app.api.views import spans_of
 from app.export.html import CONTENT_POLICY, to_html
 from app.export.markdown import to_markdown
-from app.export.report import pick, to_json
+from app.export.report import pick
 from registry.errors import NotFound
 
 router = APIRouter(prefix="/api/threads/{thread_id}", tags=["reports"])
@@ -52,7 +52,7 @@ async def report(
     if found is None:
         raise NotFound("report")
     if format == "json":
-        return Json(to_json(found))
+        return Json(found)
     name = f"report-{str(thread_id)[-12:]}-v{found['version']}.{format}"
     headers = {
         "Cache-Control": "no-store",

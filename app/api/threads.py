@@ -13,7 +13,15 @@ from app.api.problems import Refused, invalid
 from app.api.schemas import Start
 from app.api.shapes import History, Started, StateView, Summary
 from app.api.streaming import accepted
-from app.api.views import events_url, first_title, history_entry, run_view, summary, waiting_on
+from app.api.views import (
+    events_url,
+    first_title,
+    history_entry,
+    run_view,
+    summary,
+    versioned,
+    waiting_on,
+)
 from app.api.wiring import Wiring
 from app.states import ThreadState
 from registry.errors import NotFound
@@ -102,7 +110,7 @@ async def state(wired: Wired, caller: Calling, thread_id: ThreadId) -> Response:
             "interrupted_by_restart": run.status is Status.INTERRUPTED,
             "cursor": str(seen.cursor),
             "queue": await queue_of(wired, run),
-            "values": seen.values,
+            "values": versioned(seen.values),
             "usage": seen.values.get("usage"),
             "created_at": rfc3339(thread.created_at),
             "started_at": rfc3339(run.started_at),

@@ -72,6 +72,14 @@ def waiting_on(run: Run) -> list[dict[str, Any]]:
     return [item.as_dict() for item in run.interrupts]
 
 
+def versioned(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The state's values, each section with the version it belongs to, as in its event."""
+    sections = [
+        {"version": values.get("version", 1), **section} for section in values.get("sections", [])
+    ]
+    return {**values, "sections": sections}
+
+
 def spans_of(state: Mapping[str, Any], n: int) -> list[dict[str, Any]]:
     """Where the thread's versions, and the one being written, cite source `n`."""
     versions = {
