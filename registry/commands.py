@@ -86,7 +86,7 @@ class Commands:
             )
             if key is not None:
                 await remember(tx, owner, key, Remembered(thread_id, placed.run.run_id, None))
-        return self._go(placed)
+        return await self._go(placed)
 
     async def answer(
         self,
@@ -141,7 +141,7 @@ class Commands:
             placed = await self._place(tx, run, kind, work)
             if key is not None:
                 await remember(tx, owner, key, Remembered(thread_id, placed.run.run_id, None))
-        return self._go(placed)
+        return await self._go(placed)
 
     async def modify(
         self,
@@ -172,10 +172,10 @@ class Commands:
                 run_id = placed.run.run_id if placed is not None else None
                 await remember(tx, owner, key, Remembered(thread_id, run_id, requirement_id))
         if placed is not None:
-            accepted = self._go(placed)
+            accepted = await self._go(placed)
             return Accepted(thread_id, accepted.run_id, accepted.status, requirement_id)
         if event is not None:
-            self.worker.logs.single(thread_id, event, run.run_id)
+            await self.worker.announce(event, run)
         elif await self.worker.tell(run, "requirement", _queued(requirement_id)) is not None:
             self.worker.request(run.run_id, "modify")
         return Accepted(thread_id, None, run.status, requirement_id)
@@ -202,12 +202,12 @@ class Commands:
         if self.worker.draining:
             raise Draining(retry_after=5)
 
-    def _go(self, placed: Placed) -> Accepted:
+    async def _go(self, placed: Placed) -> Accepted:
         run = placed.run
         if run.status is Status.RUNNING:
             self._launch(placed)
         else:
-            self.worker.logs.single(run.thread_id, placed.event, run.run_id)
+            await self.worker.announce(placed.event, run)
             self.worker.claims.wake()
         return Accepted(run.thread_id, run.run_id, run.status)
 
@@ -237,7 +237,7 @@ class Commands:
             elif run.status in (Status.PENDING, Status.WAITING, Status.INTERRUPTED):
                 event = await cancel_now(tx, run, by=by)
         if event is not None:
-            self.worker.logs.single(thread_id, event, run.run_id)
+            await self.worker.announce(event, run)
         elif run.status is Status.RUNNING:
             await self.worker.stop(run, by)
             if wait_seconds is not None:

@@ -205,16 +205,17 @@ class RunStore:
     async def latest(self, thread_id: UUID) -> Run:
         return await latest_run(self._database, thread_id)
 
-    async def renew(self, worker_id: str, lease: float) -> list[Row]:
-        """Renews all runs of the worker; brings back `run_id`, `thread_id`, `epoch`,
+    async def renew(self, worker_id: str, run_ids: Sequence[UUID], lease: float) -> list[Row]:
+        """Renews these runs of the worker; brings back `run_id`, `thread_id`, `epoch`,
         `cancel_mode` of each that is still its own."""
         return await self._database.fetch(
             """
             UPDATE runs SET lease_until = now() + make_interval(secs => %(lease)s::float8)
             WHERE worker_id = %(worker_id)s AND status = 'running'
+              AND run_id = ANY(%(run_ids)s)
             RETURNING run_id, thread_id, epoch, cancel_mode, cancel_by
             """,
-            {"worker_id": worker_id, "lease": lease},
+            {"worker_id": worker_id, "run_ids": list(run_ids), "lease": lease},
         )
 
     async def hand_back(self, run_id: UUID, epoch: int) -> bool:

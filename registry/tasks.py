@@ -5,7 +5,7 @@ Invariants:
 2. The registry holds a strong reference until the task is done; a done-callback removes it.
 3. A cancel is a request until the task is done: it is repeated every `REPEAT` seconds while
    the body runs. Once the body has ended (`settling`) the rest, which writes the outcome,
-   is left alone.
+   is left alone, and the thread's next run may register: it waits for `released`.
 """
 
 import asyncio
@@ -38,11 +38,13 @@ class Entry:
     settling: bool = False
     adopted: bool = False  # `register_current`: whoever awaits the task goes on after the run
     canceller: asyncio.Task[None] | None = field(default=None, repr=False)
+    released: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
 
 
 class TaskRegistry:
     def __init__(self) -> None:
-        self._entries: dict[UUID, Entry] = {}
+        self._entries: dict[UUID, Entry] = {}  # by run
+        self._threads: dict[UUID, Entry] = {}  # the latest entry of each thread
         self._cancellers: set[asyncio.Task[None]] = set()
 
     def __len__(self) -> int:
@@ -52,16 +54,18 @@ class TaskRegistry:
         return list(self._entries.values())
 
     def get(self, thread_id: UUID) -> Entry | None:
-        return self._entries.get(thread_id)
+        return self._threads.get(thread_id)
 
     def of_run(self, run_id: UUID) -> Entry | None:
-        return next((e for e in self._entries.values() if e.run_id == run_id), None)
+        return self._entries.get(run_id)
 
     def register(self, thread_id: UUID, run_id: UUID, work: Coroutine[Any, Any, None]) -> Entry:
         """Creates the run's task. Raises `RunActive` where the thread has a live one."""
-        if thread_id in self._entries:
+        try:
+            self._check(thread_id)
+        except RunActive:
             work.close()
-            raise RunActive(thread_id, self._entries[thread_id].run_id)
+            raise
         task = asyncio.get_running_loop().create_task(work, name=f"run:{run_id}")
         return self._add(thread_id, run_id, task)
 
@@ -70,22 +74,29 @@ class TaskRegistry:
         task = asyncio.current_task()
         if task is None:
             raise RuntimeError("register_current is called from inside the run's own task")
-        if thread_id in self._entries:
-            raise RunActive(thread_id, self._entries[thread_id].run_id)
+        self._check(thread_id)
         entry = self._add(thread_id, run_id, task)
         entry.adopted = True
         return entry
 
+    def _check(self, thread_id: UUID) -> None:
+        live = self._threads.get(thread_id)
+        if live is not None and not live.settling:
+            raise RunActive(thread_id, live.run_id)
+
     def _add(self, thread_id: UUID, run_id: UUID, task: asyncio.Task[Any]) -> Entry:
         entry = Entry(thread_id, run_id, task)
-        self._entries[thread_id] = entry
+        self._entries[run_id] = self._threads[thread_id] = entry
         task.add_done_callback(lambda _: self.release(entry))
         return entry
 
     def release(self, entry: Entry) -> None:
         """Removes the entry. By itself when its task is done; by an adopted task that goes on."""
-        if self._entries.get(entry.thread_id) is entry:
-            del self._entries[entry.thread_id]
+        if self._entries.get(entry.run_id) is entry:
+            del self._entries[entry.run_id]
+        if self._threads.get(entry.thread_id) is entry:
+            del self._threads[entry.thread_id]
+        entry.released.set()
 
     def request_cancel(self, entry: Entry, reason: Reason) -> None:
         """Asks the run to end and keeps asking until it has. Returns at once.

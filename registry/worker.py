@@ -30,6 +30,18 @@ SERVE: Final = "serve-"  # worker ids of serving workers start so
 log = structlog.get_logger(__name__)
 
 
+async def outlive(entry: Entry) -> None:
+    """Waits until a settling run has sent its last event and left the registry.
+
+    A cancel meanwhile is not lost: the registry repeats it, and the supervisor hears it.
+    """
+    while not entry.released.is_set():
+        try:
+            await entry.released.wait()
+        except asyncio.CancelledError:
+            continue
+
+
 @dataclass(frozen=True, slots=True)
 class WorkerOptions:
     """Times in seconds."""
@@ -91,20 +103,33 @@ class Worker:
 
     def launch(self, placed: Placed) -> Entry:
         """Starts executing a run that this worker has claimed."""
-        emit = self._open(placed)
+        run = placed.run
         gate: asyncio.Future[Entry] = asyncio.get_running_loop().create_future()
-        entry = self.tasks.register(
-            placed.run.thread_id, placed.run.run_id, self._execute(placed.run, emit, gate)
-        )
+        before = self.tasks.get(run.thread_id)
+        work = self._execute(placed, gate, before)
+        entry = self.tasks.register(run.thread_id, run.run_id, work)
         gate.set_result(entry)
         return entry
 
+    async def _execute(
+        self, placed: Placed, gate: asyncio.Future[Entry], before: Entry | None
+    ) -> None:
+        run, entry = placed.run, await gate
+        with structlog.contextvars.bound_contextvars(
+            run_id=str(run.run_id),
+            thread_id=str(run.thread_id),
+            worker_id=self.worker_id,
+            attempt=run.attempt,
+        ):
+            if before is not None:  # its outcome is committed, its last events come first
+                await outlive(before)
+            await self._supervisor.execute(run, self._open(placed), entry)
+
     async def execute_here(self, placed: Placed) -> None:
         """Executes a claimed run in the current task, and what its ending started after it."""
-        emit = self._open(placed)
         entry = self.tasks.register_current(placed.run.thread_id, placed.run.run_id)
         try:
-            ended = await self._supervisor.execute(placed.run, emit, entry)
+            ended = await self._supervisor.execute(placed.run, self._open(placed), entry)
         finally:
             self.tasks.release(entry)
         if ended is not None and ended.successor is not None:
@@ -117,15 +142,12 @@ class Worker:
         emit = self._emits[run.run_id] = ChannelEmit(self.logs, run.thread_id, channel)
         return emit
 
-    async def _execute(self, run: Run, emit: ChannelEmit, gate: asyncio.Future[Entry]) -> None:
-        entry = await gate
-        with structlog.contextvars.bound_contextvars(
-            run_id=str(run.run_id),
-            thread_id=str(run.thread_id),
-            worker_id=self.worker_id,
-            attempt=run.attempt,
-        ):
-            await self._supervisor.execute(run, emit, entry)
+    async def announce(self, event: Event, run: Run) -> None:
+        """Sends an event that is durable already, of a run that nobody executes."""
+        before = self.tasks.get(run.thread_id)
+        if before is not None and before.settling:
+            await outlive(before)
+        self.logs.single(run.thread_id, event, run.run_id)
 
     def _ended(self, run: Run, successor: Placed | None) -> None:
         self._emits.pop(run.run_id, None)
@@ -197,9 +219,11 @@ class Worker:
         entries = self.tasks.entries()
         if not entries:
             return
-        held = {
-            row["run_id"]: row for row in await self.store.renew(self.worker_id, self.options.lease)
-        }
+        # Only what really executes: a claim whose launch was cut off must lapse.
+        rows = await self.store.renew(
+            self.worker_id, [entry.run_id for entry in entries], self.options.lease
+        )
+        held = {row["run_id"]: row for row in rows}
         for entry in entries:
             row = held.get(entry.run_id)
             if row is None:

@@ -20,6 +20,7 @@ from registry.events import EventId
 from registry.idempotency import IdempotencyKey
 from registry.run import Emit, Interrupt, Outcome, Run, Status
 from tests.registry.stage import stage
+from tests.waiting import until
 
 
 async def forever(run: Run, emit: Emit) -> Outcome:
@@ -131,7 +132,7 @@ async def test_a_waiting_run_holds_nothing_and_can_be_cancelled(database: Databa
     async with stage(database, asks) as s:
         started = await s.start()
         await s.until_ended(started.thread_id)
-        assert len(s.worker.tasks) == 0
+        await until(lambda: len(s.worker.tasks) == 0)
         run = await s.commands.cancel("ann", started.thread_id, by="ann")
         assert run.status is Status.CANCELLED
         events = await s.read(started.thread_id)
@@ -286,3 +287,22 @@ async def test_a_failure_says_why_and_leaves_the_thread_usable(database: Databas
         assert run.problem is not None
         assert run.problem["title"] == "RuntimeError"
         assert (await s.commands.resume("ann", started.thread_id)).status is Status.RUNNING
+
+
+async def test_an_answer_in_the_tick_of_the_commit_neither_fails_nor_overtakes(
+    database: Database,
+) -> None:
+    """The waiting status is visible before the run's last event is out."""
+    async with stage(database, asks) as s:
+        for _ in range(25):
+            started = await s.start()
+            await s.until_ended(started.thread_id)
+            await s.commands.answer("ann", started.thread_id, interrupt_id="i-1", value=1)
+            names = [name for _, name in await s.read(started.thread_id, EventId(0, 0))]
+            assert names == [
+                "run.started",
+                "interrupt",
+                "run.waiting",
+                "run.started",
+                "run.succeeded",
+            ]
