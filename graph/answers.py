@@ -45,12 +45,15 @@ def _steps(payload: Mapping[str, Any], value: object) -> list[dict[str, Any]]:
         raise AnswerInvalid(f"steps must be a list of 1 to {MAX_STEPS} steps.")
     if len(value) > MAX_STEPS:
         raise AnswerInvalid(f"A plan has at most {MAX_STEPS} steps; this one has {len(value)}.")
-    known = {str(step["id"]) for step in payload.get("steps", ())}
+    known = {str(step["id"]): step for step in payload.get("steps", ())}
     seen: set[str] = set()
     out: list[dict[str, Any]] = []
     for place, item in enumerate(value, 1):
         step = _fields(item, {"id", "title", "intent", "queries", "status"}, f"step {place}")
         title = _text(step, "title", MAX_TITLE, f"step {place}: ")
+        before = known.get(str(step.get("id")), {})
+        if before.get("title") == title:  # what the reader left out stays as it was
+            step = {"intent": before["intent"], "queries": before["queries"], **step}
         made: dict[str, Any] = {"title": title, "queries": _queries(step, title, place)}
         intent = step.get("intent", "")
         if not isinstance(intent, str) or len(intent) > MAX_TEXT:

@@ -145,6 +145,7 @@ class Section(TypedDict):
     markdown: str  # as shown, with [1] numbers
     citations: list[Citation]
     sentences: list[SentenceVerdict]
+    checked: bool  # went through the citation gate
 
 
 class Requirement(TypedDict):
@@ -174,6 +175,24 @@ class Report(TypedDict):
     sources: list[dict[str, Any]]  # {number, n, url, title, date}
 
 
+class Branch(TypedDict):
+    """What one branch of the retrieve fan-out sees: its step and the rules, no research."""
+
+    owner: str
+    step: Step
+    channel: Literal["documents", "web"]
+    request: Request
+    deny_domains: list[str]
+
+
+class Rejected(TypedDict):
+    """The gate let too little through; set by verify, acted upon by finish."""
+
+    run_id: str
+    survived: int
+    total: int
+
+
 def later(old: str, new: str) -> str:
     """Reducer: the later of two event ids `<epoch>-<seq>`."""
     return max(old or "0-0", new or "0-0", key=lambda c: tuple(int(p) for p in c.split("-")))
@@ -191,6 +210,12 @@ def extended(old: list[Any], new: list[Any]) -> list[Any]:
     return out + [item for item in (new or []) if item not in out]
 
 
+def by_step(old: list[Finding], new: list[Finding]) -> list[Finding]:
+    """Reducer: findings of a step replace those that it had."""
+    steps = {finding["step"] for finding in new or []}
+    return [f for f in old or [] if f["step"] not in steps] + list(new or [])
+
+
 def by_id(old: list[Requirement], new: list[Requirement]) -> list[Requirement]:
     """Reducer: requirements by id; a repeated delivery changes nothing, a later status does."""
     table = {item["id"]: item for item in old or []}
@@ -200,7 +225,9 @@ def by_id(old: list[Requirement], new: list[Requirement]) -> list[Requirement]:
     return list(table.values())
 
 
-class State(TypedDict, total=False):
+class Begun(TypedDict):
+    """What `start_input` sets, so that every node finds it."""
+
     schema_version: int
     thread_id: str
     owner: str
@@ -208,32 +235,36 @@ class State(TypedDict, total=False):
     title: str
     language: str
     request: Request
+    plan: list[Step]
+    approved: bool
+    version: int  # the version being written
+    sources: Annotated[dict[str, Source], merged]  # by str(n)
+
+
+class State(Begun, total=False):
     cursor: Annotated[str, later]
     # Before the research
     clarification: dict[str, Any] | None  # {question, options, answer}
     scope: list[Hit] | None  # what a first look found; None until it was taken
     feedback: str | None  # the reader's words for a plan revision, until planned in
-    approved: bool
-    plan: list[Step]
     # Research
     found: Annotated[dict[str, list[Hit]], merged]  # by "step/channel", until read
     searches: Annotated[list[SearchRecord], extended]
     page_failures: Annotated[list[PageFailure], extended]
     coverage: Annotated[dict[str, Counted], merged]  # by step id
-    sources: Annotated[dict[str, Source], merged]  # by str(n)
     evidence: Annotated[dict[str, list[Span]], merged]  # by step id
-    findings: Annotated[list[Finding], extended]
+    findings: Annotated[list[Finding], by_step]
     step_failures: list[StepFailure]
     open_questions: list[str]
     rounds: int  # reflect loops done
     reflected: bool  # nothing more is to be researched
     finish: bool  # the reader asked to write from what there is
     # Writing
-    version: int  # the version being written
     opened_by: str | None  # the requirement that this version answers
     outline: list[Heading]
-    sections: Annotated[dict[str, Section], merged]  # by str(index), of that version
+    sections: Annotated[dict[str, Section], merged]  # by str(index), of the version
     verified: bool
+    rejected: Rejected | None
     requirements: Annotated[list[Requirement], by_id]
     excluded: list[int]
     pinned: list[int]
