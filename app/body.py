@@ -24,6 +24,7 @@ from graph.events import RESEARCH_EVENTS
 from registry.database import Database
 from registry.requirements import Requirements
 from registry.run import Emit, Interrupt, Outcome, Run
+from registry.store import RunStore
 from registry.threads import Threads
 
 Workflow = CompiledStateGraph[Any, Any, Any, Any]
@@ -31,10 +32,15 @@ RECURSION = 500  # supersteps of one run; the workflow's own bounds are far belo
 
 
 class EmitSink:
-    """`graph.ports.Sink` over a run's `Emit`."""
+    """`graph.ports.Sink` over a run's `Emit`. `before`: counters of the thread's earlier runs."""
 
-    def __init__(self, emit: Emit) -> None:
+    def __init__(self, emit: Emit, before: dict[str, float]) -> None:
         self._emit = emit
+        self.before = before
+
+    @property
+    def counters(self) -> dict[str, float]:
+        return self._emit.counters
 
     def emit(self, event: str, data: Mapping[str, Any]) -> None:
         if event not in RESEARCH_EVENTS:
@@ -65,12 +71,14 @@ class ResearchBody:
         self._database = database
         self._threads = Threads(database)
         self._requirements = Requirements(database)
+        self._runs = RunStore(database)
         self._make_context = make_context
 
     async def __call__(self, run: Run, emit: Emit) -> Outcome:
         graph = self._workflow.copy(update={"checkpointer": RunSaver(self._database)})
         config = thread_config(run.thread_id, run.run_id)
-        context = self._make_context(run, EmitSink(emit))
+        before = await self._runs.counters(run.thread_id)
+        context = self._make_context(run, EmitSink(emit, before))
         state = await graph.aget_state(config)
         begin = await self._begin(run, state)
         if begin is None:

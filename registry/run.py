@@ -104,6 +104,11 @@ class Emit(Protocol):
         """Id of the last event of this run."""
         ...
 
+    @property
+    def counters(self) -> dict[str, float]:
+        """Sums that the body keeps; stored with the run's end, however it ends."""
+        ...
+
     def on_request(self, callback: Callable[[str], None]) -> None:
         """Registers what to call with a reason (`modify`, `shutdown`) to ask the body to
         come to a step boundary. Called at once if a request is already there."""

@@ -151,12 +151,13 @@ async def end_run(
     status: Status,
     interrupts: Sequence[Interrupt] = (),
     problem: Mapping[str, Any] | None = None,
+    counters: Mapping[str, float],
 ) -> bool:
     """running -> an ended status. False where the run is not this epoch's any more."""
     touched = await tx.execute(
         """
         UPDATE runs SET status = %(status)s, ended_at = now(), lease_until = NULL,
-            interrupts = %(interrupts)s, problem = %(problem)s
+            interrupts = %(interrupts)s, problem = %(problem)s, counters = %(counters)s
         WHERE run_id = %(run_id)s AND epoch = %(epoch)s AND status = 'running'
         """,
         {
@@ -165,6 +166,7 @@ async def end_run(
             "status": str(status),
             "interrupts": Jsonb(scrub([item.as_dict() for item in interrupts])),
             "problem": Jsonb(scrub(dict(problem))) if problem is not None else None,
+            "counters": Jsonb(dict(counters)),
         },
     )
     return touched == 1
@@ -240,6 +242,17 @@ class RunStore:
             {"run_id": run_id},
         )
         return int(row["ahead"]) if row is not None else 0
+
+    async def counters(self, thread_id: UUID) -> dict[str, float]:
+        """Sums over the thread's runs that have ended."""
+        rows = await self._database.fetch(
+            """
+            SELECT key, sum(value::float8) AS total
+            FROM runs, jsonb_each_text(counters) WHERE thread_id = %(id)s GROUP BY key
+            """,
+            {"id": thread_id},
+        )
+        return {row["key"]: float(row["total"]) for row in rows}
 
     async def counts(self) -> dict[str, int]:
         """Runs per status that is not ended."""

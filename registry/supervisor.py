@@ -37,6 +37,7 @@ class ChannelEmit:
         self._logs = logs
         self._thread_id = thread_id
         self.channel = channel
+        self.counters: dict[str, float] = {}
         self._request: str | None = None
         self._callback: Callable[[str], None] | None = None
 
@@ -146,6 +147,7 @@ class Supervisor:
                     outcome,
                     next_id=emit.channel.next_id,
                     claim=self._claim(),
+                    counters=emit.counters,
                 )
             except LeaseLost:
                 log.warning("outcome_refused", run_id=str(run.run_id))

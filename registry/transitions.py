@@ -104,7 +104,7 @@ async def finish(
     *,
     next_id: EventId,
     claim: Claim,
-    cancelled_by: str = "",
+    counters: Mapping[str, float],
 ) -> Ended:
     """running -> ended. `outcome` None: it was cancelled. `next_id` numbers its events.
 
@@ -124,7 +124,7 @@ async def finish(
             raise LeaseLost
         stop = row["cancel_mode"] == "stop"
         if outcome is None or (stop and outcome.status != "succeeded"):
-            by = str(row["cancel_by"] or cancelled_by)
+            by = str(row["cancel_by"] or "")
             status, events = Status.CANCELLED, _cancelled_events(run, next_id, by)
             outcome = Outcome("failed")
         else:
@@ -136,6 +136,7 @@ async def finish(
             status=status,
             interrupts=outcome.interrupts if status is Status.WAITING else (),
             problem=outcome.problem if status is Status.FAILED else None,
+            counters=counters,
         ):
             raise LeaseLost
         await record(tx, run.thread_id, run.run_id, *events)

@@ -33,6 +33,7 @@ CREATE TABLE runs (
     cancel_at   timestamptz,
     interrupts  jsonb NOT NULL DEFAULT '[]', -- what a waiting run waits on
     problem     jsonb,                       -- why a failed one failed
+    counters    jsonb NOT NULL DEFAULT '{}', -- sums that its body kept, such as tokens used
     created_at  timestamptz NOT NULL DEFAULT now(),
     started_at  timestamptz,
     ended_at    timestamptz
