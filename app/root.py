@@ -157,7 +157,7 @@ async def _compose(
         worker=worker,
         commands=Commands(worker),
         follower=Follower(logs, worker.store, Timeline(database)),
-        states=ThreadStates(workflow, database, logs),
+        states=ThreadStates(workflow, worker),
         library=library,
         indexer=indexer,
         loops=loops,

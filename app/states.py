@@ -4,34 +4,37 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.body import Workflow, thread_config
+from app.meter import usage_of
 from app.saver import RunSaver
 from graph import values
-from registry.channel import Logs, ThreadLog
-from registry.database import Database
+from registry.channel import ThreadLog
 from registry.events import EventId
 from registry.requirements import Requirements
 from registry.run import ENDED, Run
 from registry.timeline import Timeline
+from registry.worker import Worker
 
 
 @dataclass(frozen=True, slots=True)
 class ThreadState:
-    """`values`: the contract's. `cursor`: the last event they reflect. `raw`: the
+    """`values`, `usage`: the contract's. `cursor`: the last event they reflect. `raw`: the
     workflow's own state, for reports and sources."""
 
     values: dict[str, Any]
     raw: dict[str, Any]
     next: list[str]
     cursor: EventId
+    usage: dict[str, Any]
 
 
 class ThreadStates:
-    def __init__(self, workflow: Workflow, database: Database, logs: Logs) -> None:
+    def __init__(self, workflow: Workflow, worker: Worker) -> None:
         self._workflow = workflow
-        self._database = database
-        self._logs = logs
-        self._timeline = Timeline(database)
-        self._requirements = Requirements(database)
+        self._worker = worker
+        self._database = worker.database
+        self._logs = worker.logs
+        self._timeline = Timeline(worker.database)
+        self._requirements = Requirements(worker.database)
 
     async def raw(self, run: Run) -> dict[str, Any]:
         """The workflow's state of the run's thread; empty before its first checkpoint."""
@@ -44,7 +47,14 @@ class ThreadStates:
         view = values(raw)
         view["requirements"] = await self._wishes(run, view.get("requirements", []))
         reflected = EventId.parse(str(raw.get("cursor", ""))) or EventId(0, 0)
-        return ThreadState(view, raw, list(snapshot.next), await self._cursor(run, reflected))
+        cursor = await self._cursor(run, reflected)
+        return ThreadState(view, raw, list(snapshot.next), cursor, await self._usage(run))
+
+    async def _usage(self, run: Run) -> dict[str, Any]:
+        """Of the thread so far, with what a run that executes here has used already."""
+        emit = self._worker.emit_of(run.run_id)
+        live = dict(emit.counters) if emit is not None else {}
+        return usage_of(await self._worker.store.counters(run.thread_id), live)
 
     async def _snapshot(self, run: Run) -> Any:
         graph = self._workflow.copy(update={"checkpointer": RunSaver(self._database)})
