@@ -114,9 +114,10 @@ def _layout(judged: list[Judged]) -> list[tuple[Judged | None, Judged, bool]]:
     pending: list[Judged] = []
     previous: Judged | None = None
     for item in judged:
-        if item.block.kind == "heading" and not item.ruled:
+        if item.block.kind == "heading":
             level = len(item.block.prefix)
             pending = [h for h in pending if len(h.block.prefix) < level]
+        if item.block.kind == "heading" and not item.ruled:
             pending.append(item)
         elif item.stands:
             for heading in pending:

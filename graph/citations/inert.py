@@ -24,6 +24,7 @@ _SCRIPT: Final = re.compile(
 _TAG: Final = re.compile(r"</?([a-zA-Z][\w-]*)(?:\s[^<>]*)?/?>")
 _MARKED: Final = re.compile(r"\[?[Ss]\s?\d{1,6}\]?")
 _DIGITS: Final = re.compile(r"\[?\^?\d*\]?")
+_STRAY: Final = re.compile("`+")  # would pair with another once sentences are taken out
 _LESS: Final = re.compile(r"<(?=[a-zA-Z/!?])")
 _NUMBERED: Final = re.compile(r"(?<!\\)\[\^?\d{1,3}(?:\s*[,，–-]\s*\d{1,3})*\](?!\()")
 _THOUGHT: Final = re.compile(r"(?is)(?<!`)<think(?:ing)?>.*?(?:</think(?:ing)?>|\Z)")
@@ -57,7 +58,7 @@ def inert(text: str, literal: str) -> str:
 
     `literal`: the evidence; an address that it holds stays, as code. Inline code is untouched.
     """
-    return outside_code(text, lambda part: _inert(part, literal))
+    return outside_code(text, lambda part: _inert(_STRAY.sub(NOTE, part), literal))
 
 
 def _inert(text: str, literal: str) -> str:

@@ -7,7 +7,7 @@ from typing import Final
 from graph.citations.blocks import Block
 from graph.citations.figures import figures, missing
 from graph.citations.inert import inert
-from graph.citations.marks import MARK, NOTE, Marks, drawn_in, plain
+from graph.citations.marks import CODE_SPAN, MARK, NOTE, Marks, drawn_in, plain
 from graph.citations.repeats import Repeats
 from graph.citations.ruling import Ruled, rule
 from graph.citations.shelf import Claim, Shelf, Span
@@ -132,11 +132,13 @@ def _sentences(text: str, language: str) -> list[tuple[str, str]]:
     held: int | None = None
     for start, end in spans(text, 0, len(text), language):
         begin = start if held is None else held
-        if len(Claim.of(text[begin:end]).flat) < _FRAGMENT and end < len(text):
+        part = text[begin:end]
+        cut = "`" in CODE_SPAN.sub("", part)  # a full stop inside code
+        if end < len(text) and (cut or len(Claim.of(part).flat) < _FRAGMENT):
             held = begin
             continue
         held = None
-        out.append((" " if begin > done else "", text[begin:end]))
+        out.append((" " if begin > done else "", part))
         done = end
     if held is not None and out:
         out[-1] = (out[-1][0], out[-1][1] + text[done:])

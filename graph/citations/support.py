@@ -44,7 +44,7 @@ def judge(
         return Support({}, "no source")
     verbatim = {n: span for n, span in spans.items() if span.verbatim}
     if verbatim:
-        return Support(verbatim | _useful(claim, spans, language))
+        return Support(_useful(claim, spans, language))
     spans, absent = _grown(claim, spans)
     if absent:
         return Support(spans, f"not in the cited passage: {', '.join(absent)}")
@@ -55,7 +55,7 @@ def judge(
         claim, strict=strict
     ):
         return Support(spans, "the cited passage does not say this")
-    return Support(_useful(claim, spans, language) or spans)
+    return Support(_useful(claim, spans, language))
 
 
 def rescue(
@@ -90,15 +90,20 @@ def _grown(claim: Claim, spans: dict[int, Span]) -> tuple[dict[int, Span], list[
 
 
 def _useful(claim: Claim, spans: dict[int, Span], language: str) -> dict[int, Span]:
-    """Without the sources that lend a claim neither words nor figures."""
-    return {
-        n: span
-        for n, span in spans.items()
-        if span.verbatim
-        or _abroad(claim, span, language)
-        or containment(claim, [span.widened(1).quote]) >= _IDLE
-        or len(lacks(claim, [span.quote])) < len(claim.figures)
-    }
+    """Without the sources that would not carry the claim and add nothing to those that do."""
+    out = dict(spans)
+    for n, span in spans.items():
+        if span.verbatim or len(out) == 1 or _abroad(claim, span, language):
+            continue
+        own = span.widened(1).quote
+        rest = [other.widened(1).quote for m, other in out.items() if m != n]
+        adds = containment(claim, [own, *rest]) > containment(claim, rest)
+        states = len(lacks(claim, rest)) > len(lacks(claim, [own, *rest]))
+        share = containment(claim, [own])
+        carries = share >= _enough(claim, strict=False) and not lacks(claim, [own])
+        if not states and not carries and (share < _IDLE or not adds):
+            del out[n]
+    return out
 
 
 def _abroad(claim: Claim, span: Span, language: str) -> bool:
