@@ -1,0 +1,149 @@
+"""Sentences that may be quoted, and how much each says on a question."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from graph.reasoner import Evidence
+from graph.text.clean import one_line
+from graph.text.sentences import sentences
+from graph.text.words import terms
+
+_MARK: Final = re.compile(r"[\[【(（]\s*[Ss]\d+\s*[\]】)）]")
+_BLOCK_START: Final = re.compile(r"(?:[#>|+*-]|\d{1,3}[.)])\s|[|`~]{3}|</?[a-zA-Z!]")
+_FOOTNOTE: Final = re.compile(r"\[(?:\d{1,3}|citation needed|edit|note \d+)\]|〔\d+〕")
+_ENDS: Final = re.compile(r"[.!?。！？…][\"'”’」』）)\]*_`]*$")
+_ASKS: Final = re.compile(r"[?？][\"'”’」』）)*_]*$")
+_DANGLES: Final = re.compile(
+    r"(?:it|its|this|that|these|those|they|their|them|he|she|his|her|such|both|then|but|however|and"
+    r"|so|or|also|thus|therefore|instead|otherwise|besides|moreover|furthermore|here|there)\b"
+    r"|(?:它|这|那|其|他|她|该|此|但|因此|所以|而且|并且|然而|同时|另外|此外)",
+    re.IGNORECASE,
+)
+_PAIRS: Final = (("(", ")"), ("[", "]"), ("“", "”"), ("（", "）"), ("「", "」"))
+_LETTER: Final = re.compile(r"[^\W\d_]")
+_UNSPACED: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_WORDS: Final = (5, 60)
+_SIGNS: Final = (8, 220)  # characters, where words are not spaced
+
+# What a sentence gets from around it, as shares of what its own words give.
+_HEADING: Final = 0.45
+_TITLE: Final = 0.2
+_RANK: Final = 0.5
+_FIRST: Final = 0.08
+_K1: Final = 1.2
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A sentence of `piece` (index of the evidence). `text` is as shown: one line, without
+    footnote marks. `order` counts the sentences of its block that may be quoted."""
+
+    n: int
+    piece: int
+    block: int
+    order: int
+    start: int  # in the snapshot
+    text: str
+    words: frozenset[str]
+    counts: Mapping[str, int]
+    heading: frozenset[str]
+    dangles: bool
+    rank: float  # of its passage, 0..1
+    score: float = 0.0
+
+
+def candidates(evidence: Sequence[Evidence], language: str) -> list[Candidate]:
+    """All quotable sentences of the evidence, in its order; the same words only once."""
+    out: list[Candidate] = []
+    seen: set[str] = set()
+    best = max((piece.score for piece in evidence), default=0.0) or 1.0
+    for index, piece in enumerate(evidence):
+        title = terms(piece.title)
+        order: Counter[int] = Counter()
+        for found in sentences(piece.text, language):
+            text = shown(piece.text[found.start : found.end])
+            order[found.block] += 1
+            if text in seen or not quotable(text):
+                continue
+            seen.add(text)
+            counts = Counter(terms(text))
+            out.append(
+                Candidate(
+                    n=piece.n,
+                    piece=index,
+                    block=found.block,
+                    order=order[found.block],
+                    start=piece.ref.start + found.start,
+                    text=text,
+                    words=frozenset(counts),
+                    counts=counts,
+                    heading=frozenset([*terms(found.heading), *title]),
+                    dangles=bool(_DANGLES.match(text)),
+                    rank=piece.score / best,
+                )
+            )
+    return out
+
+
+def shown(text: str) -> str:
+    """A sentence as the report prints it."""
+    return one_line(_FOOTNOTE.sub("", text), 2_000)
+
+
+def quotable(text: str) -> bool:
+    """Whether a sentence reads well on its own: whole, neither too short nor too long, prose."""
+    if _MARK.search(text) or _BLOCK_START.match(text) or text[0].islower():
+        return False
+    if any(text.count(a) != text.count(b) for a, b in _PAIRS) or text.count("`") % 2:
+        return False
+    bare = text.replace(" ", "")
+    if len(_LETTER.findall(bare)) < 0.6 * len(bare):
+        return False
+    signs = len(_UNSPACED.findall(text))
+    size, (low, high) = (signs, _SIGNS) if signs > len(text) / 3 else (len(text.split()), _WORDS)
+    return low <= size <= high and bool(_ENDS.search(text))
+
+
+class Scale:
+    """Weighs sentences by the words asked for. A word's weight is its rarity among them."""
+
+    def __init__(self, asked: Mapping[str, float], among: Sequence[Candidate]) -> None:
+        frequency = Counter(word for item in among for word in item.words)
+        count = len(among)
+        self._weights = {
+            word: weight * math.log(1 + (count - frequency[word] + 0.5) / (frequency[word] + 0.5))
+            for word, weight in asked.items()
+            if frequency[word]
+        }
+        # Words that occur nowhere here are no reason to trust a sentence less.
+        self._total = sum(self._weights.values()) or 1.0
+        self._needed = 2 if len(asked) > 2 else 1
+        self._mean = sum(sum(item.counts.values()) for item in among) / (count or 1) or 1.0
+
+    def score(self, item: Candidate) -> float:
+        """0 where a sentence does not speak of what is asked."""
+        hits = self._weights.keys() & item.words
+        if not hits or len(hits | (self._weights.keys() & item.heading)) < self._needed:
+            return 0.0
+        length = _K1 * (0.4 + 0.6 * sum(item.counts.values()) / self._mean)
+        own = sum(
+            self._weights[w] * item.counts[w] * (_K1 + 1) / (item.counts[w] + length) for w in hits
+        )
+        covered = self._sum(hits) / self._total
+        around = self._sum((self._weights.keys() & item.heading) - hits) / self._total
+        score = own * (0.5 + covered) * (1 + _HEADING * around) * (1 + _RANK * item.rank)
+        score *= 1 + _FIRST * (item.order == 1)
+        return score * (0.3 if _ASKS.search(item.text) else 1) * (0.85 if item.dangles else 1)
+
+    def _sum(self, words: Iterable[str]) -> float:
+        return sum(self._weights[word] for word in words)
+
+
+def likeness(one: Candidate, other: Candidate) -> float:
+    """Share of words in common, of the shorter sentence; 0..1."""
+    least = min(len(one.words), len(other.words))
+    return len(one.words & other.words) / least if least else 0.0
