@@ -45,12 +45,12 @@ class Start(Body):
 
     question: Text = Field(description="What to find out; 1 to 8,000 characters, not blank")
     language: Annotated[str, Field(pattern=r"^(auto|[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*)$")] = Field(
-        "auto",
+        default="auto",
         description="Language of plan and report, such as `en` or `zh`; auto: the question's",
     )
     depth: Literal["quick", "standard", "deep"] = "standard"
-    review_plan: bool = Field(True, description="Wait for the reader to approve the plan")
-    clarify: bool = Field(True, description="May ask back before planning")
+    review_plan: bool = Field(default=True, description="Wait for the reader to approve the plan")
+    clarify: bool = Field(default=True, description="May ask back before planning")
     web: bool = True
     documents: bool = True
     allow_domains: Domains = []
@@ -72,13 +72,16 @@ class Start(Body):
 
 class Cancel(Body):
     mode: Literal["stop", "finish"] = Field(
-        "stop", description="finish: stop researching and write the report from what there is"
+        default="stop",
+        description="finish: stop researching and write the report from what there is",
     )
-    wait: bool = Field(False, description="Answer only once the run has ended; 10 s at most")
+    wait: bool = Field(
+        default=False, description="Answer only once the run has ended; 10 s at most"
+    )
 
 
 class Resume(Body):
-    finish: bool = Field(False, description="Write from what there is instead of going on")
+    finish: bool = Field(default=False, description="Write from what there is instead of going on")
 
 
 class Answer(Body):

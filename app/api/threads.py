@@ -111,7 +111,7 @@ async def state(wired: Wired, caller: Calling, thread_id: ThreadId) -> Response:
             "cursor": str(seen.cursor),
             "queue": await queue_of(wired, run),
             "values": versioned(seen.values),
-            "usage": seen.values.get("usage"),
+            "usage": seen.usage,
             "created_at": rfc3339(thread.created_at),
             "started_at": rfc3339(run.started_at),
             "ended_at": rfc3339(run.ended_at),
