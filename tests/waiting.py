@@ -7,5 +7,5 @@ from collections.abc import Callable
 async def until(condition: Callable[[], bool], *, seconds: float = 10) -> None:
     """Returns as soon as the condition holds; TimeoutError after `seconds`."""
     async with asyncio.timeout(seconds):
-        while not condition():  # noqa: ASYNC110 - what is watched belongs to others
+        while not condition():
             await asyncio.sleep(0.005)
