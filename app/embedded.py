@@ -214,13 +214,13 @@ def clear_leftovers(cluster: Cluster) -> None:
     for name in (SOCKET, f"{SOCKET}.lock"):
         (cluster.socket_dir / name).unlink(missing_ok=True)
     stale = cluster.folder / "postmaster.pid"
-    found = PidFile.read(cluster.folder)
-    if found is None:
+    if PidFile.read(cluster.folder) is None:
         stale.unlink(missing_ok=True)
-    elif alive(found.pid):
-        # Its number went to a stranger. The file stays, as Postgres finds in it the memory
-        # that backends of the dead server may still hold; only the number becomes a dead one.
-        gone = subprocess.Popen(["/bin/sh", "-c", ":"])
-        gone.wait(timeout=10)
-        lines = stale.read_text().splitlines()
-        stale.write_text("\n".join([str(gone.pid), *lines[1:]]) + "\n")
+        return
+    # The number may belong to a stranger by now, or to a zombie, and Postgres would refuse.
+    # The file stays, as Postgres finds in it the memory that backends of the dead server may
+    # still hold; only the number becomes that of a process which has just ended.
+    gone = subprocess.Popen(["/bin/sh", "-c", ":"])
+    gone.wait(timeout=10)
+    lines = stale.read_text().splitlines()
+    stale.write_text("\n".join([str(gone.pid), *lines[1:]]) + "\n")

@@ -1,6 +1,7 @@
 """The server process of a Postgres data folder, found by its pid file and judged by the kernel."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from pathlib import Path
 START_SECONDS = 60  # crash recovery included
 STOP_SECONDS = 30  # then the harder signal
 _TICK = 0.01
+_COMPLAINTS = ("FATAL: ", "LOG:  invalid value for ", "LOG:  unrecognized ", "LOG:  could not ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +29,7 @@ class PidFile:
         try:
             lines = (folder / "postmaster.pid").read_text().splitlines()
             pid = int(lines[0])
-        except (FileNotFoundError, IndexError, ValueError):
+        except (FileNotFoundError, NotADirectoryError, IndexError, ValueError):
             return None
         lines += [""] * (8 - len(lines))
         return cls(pid, lines[4], lines[7].strip())
@@ -97,10 +99,18 @@ def end(pid: int, folder: Path) -> None:
 
 
 def last_words(log_file: Path) -> str:
-    """Why the server ended: the last FATAL, or the last line, of its log."""
+    """Why the server ended: the complaints that its log closes with."""
     with log_file.open("rb") as file:
         file.seek(max(0, log_file.stat().st_size - 4096))
         lines = [line.strip() for line in file.read().decode(errors="replace").splitlines()]
-    lines = [line for line in lines if line]
-    fatal = [line.partition("FATAL:")[2].strip() for line in lines if "FATAL:" in line]
-    return (fatal or lines or ["it gave no reason"])[-1]
+    fatal = [n for n, line in enumerate(lines) if "FATAL:" in line]
+    if not fatal:
+        return next((line for line in reversed(lines) if line), "it gave no reason")
+    # A bad setting is named in a line before, and the FATAL one only counts the errors.
+    process = re.search(r"\[\d+\]", lines[fatal[-1]])
+    near = lines[max(0, fatal[-1] - 3) : fatal[-1] + 1]
+    near = [line for line in near if process and process[0] in line]
+    said = [
+        line.partition(mark)[2].strip() for line in near for mark in _COMPLAINTS if mark in line
+    ]
+    return "; ".join(said)

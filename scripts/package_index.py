@@ -41,6 +41,7 @@ def pip_settings(python: Path) -> dict[str, str]:
 def uv_environment(pip: dict[str, str]) -> dict[str, str]:
     """The variables that make uv see what pip sees."""
     wanted = {"UV_PYTHON_DOWNLOADS": "never", "UV_NO_PROGRESS": "1"}
+    wanted["UV_COMPILE_BYTECODE_TIMEOUT"] = "600"  # a busy machine is no reason to fail
     if not any(os.environ.get(name) for name in _OWN):
         wanted["UV_DEFAULT_INDEX"] = pip.get("index-url", "")
         wanted["UV_INDEX"] = " ".join(pip.get("extra-index-url", "").split())

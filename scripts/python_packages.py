@@ -87,7 +87,9 @@ class PythonPackages:
     def _sync(self, what: str, venv: Path, locked: str) -> None:
         python = str(venv / "bin" / "python")
         file = f"requirements/{locked}.txt"
-        self._uv(what, "pip", "sync", "--python", python, "--require-hashes", file)
+        # Compiled now: the first start is faster, and every start where Python may not write.
+        options = ("--python", python, "--require-hashes", "--compile-bytecode")
+        self._uv(what, "pip", "sync", *options, file)
 
     def _key(self, level: Level) -> str:
         return stamps.key(VERSION, str(PROJECT), REQUIREMENTS / f"{level}.txt")

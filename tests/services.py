@@ -40,7 +40,8 @@ def free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _scratch(name: str) -> Path:
+def scratch(name: str) -> Path:
+    """A folder for one test or service; whoever asked for it removes it."""
     folder = Path(tempfile.mkdtemp(prefix=f"research-{name}-"))
     folder.chmod(0o755)  # under root the server is another user and has to walk through
     return folder
@@ -50,7 +51,7 @@ class Databases:
     """Fresh databases on one embedded server that need not survive a power cut."""
 
     def __init__(self) -> None:
-        self._folder = _scratch("postgres")
+        self._folder = scratch("postgres")
         self._server = EmbeddedPostgres.start(self._folder, durable=False)
         self._numbers = itertools.count(1)
         self._templates: dict[str, str] = {}
@@ -102,7 +103,7 @@ class RedisServer:
     """A Redis of its own on a random port, in memory only."""
 
     def __init__(self) -> None:
-        self._folder = _scratch("redis")
+        self._folder = scratch("redis")
         self.port = free_port()
         self._process = subprocess.Popen(
             [
