@@ -64,8 +64,9 @@ def forbidden(detail: str) -> Problem:
 
 def too_large(limit: int) -> Problem:
     detail = f"The body is larger than {limit:,} bytes, which is the most this call takes."
-    # The rest of the body is not read, so the connection cannot be used again.
-    return Problem("too-large", 413, "The body is too large", detail, {}, {"Connection": "close"})
+    # No `Connection: close`: closing on a sender who is still sending would reset the
+    # connection, and the answer would be lost. The server drops what still comes.
+    return Problem("too-large", 413, "The body is too large", detail)
 
 
 def unsupported_type(detail: str) -> Problem:
