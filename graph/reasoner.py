@@ -80,6 +80,7 @@ class Brief:
     evidence: tuple[Evidence, ...]
     findings: tuple[Claim, ...] = ()
     before: tuple[str, ...] = field(default=())  # sections already written, to not repeat
+    others: tuple[str, ...] = ()  # titles of the sections still to come: theirs to tell
     summary: bool = False  # the opening section: the answer in short, over all steps
 
 
@@ -104,9 +105,7 @@ class Reasoner(Protocol):
         """Two to six steps; `previous` and `feedback` where the reader asked for a revision."""
         ...
 
-    async def analyse(
-        self, ask: Ask, step: StepPlan, evidence: Sequence[Evidence]
-    ) -> Analysis: ...
+    async def analyse(self, ask: Ask, step: StepPlan, evidence: Sequence[Evidence]) -> Analysis: ...
 
     async def reflect(
         self, ask: Ask, steps: Sequence[StepPlan], open_questions: Sequence[str]

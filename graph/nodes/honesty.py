@@ -24,7 +24,11 @@ def honesty(state: State) -> list[str]:
     excluded = [state["sources"][str(n)]["title"] for n in state.get("excluded", ())]
     if excluded:
         lines.append(say("excluded", titles=listed(language, excluded)))
-    removed = sum(s["verdict"] == "removed" for x in in_order(state) for s in x["sentences"])
+    removed = sum(
+        sentence["verdict"] == "removed" and not sentence.get("reason", "").startswith("repeats")
+        for section in in_order(state)
+        for sentence in section["sentences"]
+    )
     if removed:
         lines.append(say("removed", count=removed))
     return lines or [say("all_well")]
@@ -35,7 +39,8 @@ def partial(state: State) -> bool:
     failed = any(r["failed"] and r["provider"] != "none" for r in state.get("searches", ()))
     unread = any(c["pending"] for c in state.get("coverage", {}).values())
     steps = any(step["status"] != "analysed" for step in state["plan"])
-    empty = any(not section["citations"] for section in in_order(state)[:-1])
+    nothing = phrase(state["language"], "empty_section")
+    empty = any(section["markdown"] == nothing for section in in_order(state))
     return not has_evidence(state) or failed or unread or steps or empty
 
 

@@ -7,11 +7,10 @@ from graph.context import Context
 from graph.nodes.honesty import honesty
 from graph.nodes.kept import renumbered
 from graph.nodes.node import Update
-from graph.nodes.write import section_evidence
+from graph.nodes.write import empty_text, section_evidence
 from graph.outline import in_order, outline
 from graph.reasoner import Evidence
 from graph.state import Rejected, Section, State
-from graph.text.phrases import phrase
 from graph.values import printed
 
 
@@ -29,9 +28,7 @@ async def verify(state: State, ctx: Context) -> Update:
             evidence = await section_evidence(state, ctx, headings[section["index"]])
             earlier = [s["markdown"] for s in done]
             done.append(
-                await asyncio.to_thread(
-                    _checked, section, evidence, numbers, state["language"], earlier
-                )
+                await asyncio.to_thread(_checked, state, section, evidence, numbers, earlier)
             )
         verdicts = [s["verdict"] for s in done[-1]["sentences"]]
         total += len(verdicts)
@@ -62,19 +59,18 @@ async def verify(state: State, ctx: Context) -> Update:
 
 
 def _checked(
+    state: State,
     section: Section,
     evidence: list[Evidence],
     numbers: Numbering,
-    language: str,
     earlier: list[str],
 ) -> Section:
     """The section as the gate leaves it; where nothing is left, it says so."""
-    if not evidence:
-        return {**section, "checked": True}
-    result = check(section["raw"], evidence, numbers, language=language, earlier=earlier)
+    result = check(section["raw"], evidence, numbers, language=state["language"], earlier=earlier)
+    nothing = empty_text(state, section["raw"], evidence)
     return {
         **section,
-        "markdown": result.markdown.strip() or phrase(language, "empty_section"),
+        "markdown": result.markdown.strip() or nothing,
         "citations": result.citations,
         "sentences": result.sentences,
         "checked": True,

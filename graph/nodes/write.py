@@ -59,6 +59,12 @@ async def section_evidence(
     return await load(state, ctx.library, [str(heading["step"])])
 
 
+def empty_text(state: State, raw: str, evidence: list[Evidence]) -> str:
+    """What stands where nothing was written, or where the gate let nothing through."""
+    told = bool(evidence) and not raw.strip()
+    return phrase(state["language"], "told_above" if told else "empty_section")
+
+
 def _section(
     state: State, heading: Heading, index: int, raw: str, evidence: list[Evidence]
 ) -> Section:
@@ -76,6 +82,8 @@ def _section(
     )
     if heading["kind"] == "honesty":
         return section
+    if not raw.strip():
+        return {**section, "markdown": empty_text(state, raw, evidence)}
     given = {c["n"]: c["number"] for s in in_order(state) for c in s["citations"]}
     done = cite(raw, evidence, Numbering(sorted(given, key=lambda n: given[n])))
     return {**section, "markdown": done.markdown.strip(), "citations": done.citations}
@@ -89,7 +97,6 @@ async def _pieces(
             yield f"\n- {line}" if place else f"- {line}"
         return
     if not evidence:
-        yield phrase(state["language"], "empty_section")
         return
     async for piece in ctx.reasoner.write(ask_of(state), _brief(state, heading, evidence, index)):
         yield piece
@@ -106,5 +113,6 @@ def _brief(state: State, heading: Heading, evidence: list[Evidence], index: int)
         evidence=tuple(evidence),
         findings=claims(findings),
         before=tuple(before),
+        others=tuple(h["title"] for h in outline(state)[index + 1 : -1]),
         summary=summary,
     )

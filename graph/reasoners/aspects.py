@@ -31,7 +31,16 @@ _GENERIC_NAMES: Final = """
     introduction overview contents summary references notes see also abstract conclusion
     conclusions readme index table appendix background 目录 摘要 引言 参考文献 结论 附录 概述
 """
+_ACT_WORDS: Final = """
+    compare compared comparing compares differ difference differences work works working affect
+    affects happen happens mean means need needs use used uses using another other best better
+    good main way ways kind kinds type types many new reach reaches every show shows
+"""
+_ACTS: Final = frozenset(_ACT_WORDS.split())
+VAGUE: Final = frozenset(terms(_ACT_WORDS))  # say how something is asked, hardly what
 _GENERIC: Final = frozenset(_GENERIC_NAMES.split())
+_SPEAKS: Final = 0.3
+_ANSWERS: Final = 0.7
 _CONTENT: Final = ("n", "v", "a", "eng", "j", "l", "i", "z")
 _LEAD: Final = re.compile(r"^[是有会能要可应将被在为让使做到去来]$")
 _HAN: Final = re.compile("[\u3400-\u9fff]")
@@ -63,8 +72,14 @@ def phrases(question: str, language: str) -> list[str]:
         found = _spaced(question)
     out: list[str] = []
     for phrase in found:
-        if query_terms(phrase) and phrase.casefold() not in (p.casefold() for p in out):
-            out.append(phrase)
+        words = phrase.split()
+        while words and words[-1].casefold() in _ACTS:
+            words.pop()
+        while words and words[0].casefold() in _ACTS:
+            words.pop(0)
+        bare = " ".join(words)
+        if query_terms(bare) and bare.casefold() not in (p.casefold() for p in out):
+            out.append(bare)
     return out
 
 
@@ -77,26 +92,37 @@ def keywords(text: str) -> str:
 
 
 def headings(question: str, scope: Sequence[Passage]) -> list[str]:
-    """Headings and titles of what a first look found, those nearest to the question first;
-    only those that the question's words, or the words right under them, speak for."""
+    """Headings and titles of what a first look found, those first whose own words and text
+    speak most of the question. The one that speaks of nearly all of it is the answer itself
+    and no aspect of it; those that speak of none of it are none either."""
     asked = set(query_terms(question))
     rated: dict[str, float] = {}
     for rank, passage in enumerate(scope):
-        below = len(asked & set(terms(passage.text))) / (len(asked) or 1)
-        for text in [*_headings(passage.text), passage.title]:
+        for text, below in _headed(passage):
             label = _NUMBERING.sub("", one_line(text.strip("#*_` "), 90)).strip(" :：*_`")
             words = set(terms(label))
             if not 1 <= len(words) <= 12 or label.casefold() in _GENERIC or "…" in label:
                 continue
             shared = len(asked & words) / len(words)
-            score = (below + shared) / (1 + 0.1 * rank) * (0.6 if text is passage.title else 1)
+            spoken = len(asked & set(terms(below))) / (len(asked) or 1)
+            score = (spoken + 0.5 * shared) / (1 + 0.05 * rank)
             rated[label] = max(rated.get(label, 0.0), score)
     best = sorted(rated, key=lambda label: -rated[label])
-    return [label for label in best if rated[label] >= 0.25 and not set(terms(label)) >= asked]
+    if best and rated[best[0]] >= _ANSWERS:
+        best = best[1:]
+    return [label for label in best if rated[label] >= _SPEAKS and not set(terms(label)) >= asked]
 
 
-def _headings(text: str) -> list[str]:
-    return [text[b.start : b.end] for b in blocks(text) if b.kind == "heading"]
+def _headed(passage: Passage) -> list[tuple[str, str]]:
+    """(heading, the text under it) of a passage; its title stands for what has none."""
+    out: list[tuple[str, str]] = []
+    label, start = passage.title, 0
+    for block in blocks(passage.text):
+        if block.kind == "heading":
+            out.append((label, passage.text[start : block.start]))
+            label, start = passage.text[block.start : block.end], block.end
+    out.append((label, passage.text[start:]))
+    return [(label, below) for label, below in out if below.strip("# \n")]
 
 
 def _spaced(question: str) -> list[str]:
@@ -114,13 +140,16 @@ def _spaced(question: str) -> list[str]:
 
 def _unspaced(text: str) -> list[str]:
     out: list[str] = []
-    run = ""
+    run = gap = ""
     for word, tag in [*rjieba.tag(text), ("", "x")]:
-        if word and tag.startswith(_CONTENT) and query_terms(word) and not _LEAD.match(word):
-            run += (" " if run and run[-1].isascii() and word[0].isascii() else "") + word
-        elif run and word == " ":
+        if word == " ":
+            gap = word
             continue
-        elif run:
+        content = bool(tag.startswith(_CONTENT) and query_terms(word) and not _LEAD.match(word))
+        if run and (not content or (gap and not (run[-1].isascii() and word[0].isascii()))):
             out.append(run)
             run = ""
+        if content:
+            run += (gap if run else "") + word
+        gap = ""
     return out

@@ -20,7 +20,9 @@ _ASKS: Final = re.compile(r"[?？][\"'”’」』）)*_]*$")
 _DANGLES: Final = re.compile(
     r"(?:it|its|this|that|these|those|they|their|them|he|she|his|her|such|both|then|but|however|and"
     r"|so|or|also|thus|therefore|instead|otherwise|besides|moreover|furthermore|here|there)\b"
-    r"|(?:它|这|那|其|他|她|该|此|但|因此|所以|而且|并且|然而|同时|另外|此外)",
+    r"|only then\b|(?:if|when|while|because|as|after|before|once|until|in|for|with|from) "
+    r"(?:it|its|this|these|those|they|their|such)\b"
+    r"|(?:它|这|那|其|他|她|该|此|但|因此|所以|而且|并且|然而|同时|另外|此外|之后|随后|然后|接着)",
     re.IGNORECASE,
 )
 _PAIRS: Final = (("(", ")"), ("[", "]"), ("“", "”"), ("（", "）"), ("「", "」"))
@@ -34,6 +36,7 @@ _HEADING: Final = 0.45
 _TITLE: Final = 0.2
 _RANK: Final = 0.5
 _FIRST: Final = 0.08
+_SPOKEN: Final = 0.25  # share of the words asked for that must occur at all
 _K1: Final = 1.2
 
 
@@ -51,6 +54,7 @@ class Candidate:
     words: frozenset[str]
     counts: Mapping[str, int]
     heading: frozenset[str]
+    label: str  # the heading itself, case folded
     dangles: bool
     rank: float  # of its passage, 0..1
     score: float = 0.0
@@ -82,6 +86,7 @@ def candidates(evidence: Sequence[Evidence], language: str) -> list[Candidate]:
                     words=frozenset(counts),
                     counts=counts,
                     heading=frozenset([*terms(found.heading), *title]),
+                    label=found.heading.casefold(),
                     dangles=bool(_DANGLES.match(text)),
                     rank=piece.score / best,
                 )
@@ -114,14 +119,18 @@ class Scale:
     def __init__(self, asked: Mapping[str, float], among: Sequence[Candidate]) -> None:
         frequency = Counter(word for item in among for word in item.words)
         count = len(among)
-        self._weights = {
-            word: weight * math.log(1 + (count - frequency[word] + 0.5) / (frequency[word] + 0.5))
-            for word, weight in asked.items()
+        rarity = {
+            word: math.log(1 + (count - frequency[word] + 0.5) / (frequency[word] + 0.5))
+            for word in asked
             if frequency[word]
         }
-        # Words that occur nowhere here are no reason to trust a sentence less.
+        # The texts were found by these very words: rarity among them counts only by half.
+        rarest = max(rarity.values(), default=0.0) or 1.0
+        self._weights = {w: asked[w] * (0.5 + 0.5 * rarity[w] / rarest) for w in rarity}
+        if len(self._weights) < _SPOKEN * len(asked):
+            self._weights = {}  # the texts hardly know what is asked: nothing here answers it
         self._total = sum(self._weights.values()) or 1.0
-        self._needed = 2 if len(asked) > 2 else 1
+        self._needed = 2 if len(self._weights) > 2 else 1
         self._mean = sum(sum(item.counts.values()) for item in among) / (count or 1) or 1.0
 
     def score(self, item: Candidate) -> float:

@@ -13,8 +13,11 @@ from graph.reasoners.candidates import Candidate, Scale, likeness
 
 _NEW: Final = 0.55  # weight of what a sentence repeats of those chosen before
 _SAME: Final = 0.8  # more words in common: the same said again
-_WORTH: Final = 0.2  # of the best score; below it a paragraph is not worth its place
+_WORTH: Final = 0.33  # of the best score; below it a paragraph is not worth its place
 _NEIGHBOUR: Final = 0.3  # of the seed's score, for a neighbour to come along
+
+
+_EVEN: Final[Mapping[str, float]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +28,13 @@ class Excerpt:
     score: float
 
 
-def scored(asked: Mapping[str, float], among: Sequence[Candidate]) -> list[Candidate]:
-    """The candidates that speak of what is asked, best first; ties in order of the evidence."""
+def scored(
+    asked: Mapping[str, float], among: Sequence[Candidate], favour: Mapping[str, float] = _EVEN
+) -> list[Candidate]:
+    """The candidates that speak of what is asked, best first; ties in order of the evidence.
+    `favour`: factors for what stands under a heading (case folded)."""
     scale = Scale(asked, among)
-    rated = [replace(item, score=scale.score(item)) for item in among]
+    rated = [replace(item, score=scale.score(item) * favour.get(item.label, 1.0)) for item in among]
     return sorted((item for item in rated if item.score > 0), key=lambda item: -item.score)
 
 
@@ -56,10 +62,11 @@ def excerpts(
     paragraphs: int,
     length: int,
     told: Collection[str] = (),
+    favour: Mapping[str, float] = _EVEN,
 ) -> list[Excerpt]:
     """Up to `paragraphs` excerpts of up to `length` sentences, best first. `told`: sentences
     that stand elsewhere already and are not chosen."""
-    rated = [item for item in scored(asked, among) if item.text not in told]
+    rated = [item for item in scored(asked, among, favour) if item.text not in told]
     scores = {(c.piece, c.block, c.order): c for c in rated}
     places = {(c.piece, c.block, c.order): c for c in among if c.text not in told}
     used: set[tuple[int, int, int]] = set()
@@ -97,10 +104,16 @@ def _grown(
         rated = scores.get(key)
         if after is None or key in used:
             break
-        if not after.dangles and (rated is None or rated.score < _NEIGHBOUR * seed.score):
+        speaks = rated is not None and rated.score >= _NEIGHBOUR * seed.score
+        if not (speaks or after.dangles or _goes_on(run[-1], after)):
             break
         run.append(after)
     return run
+
+
+def _goes_on(before: Candidate, after: Candidate) -> bool:
+    """Whether a sentence takes up a word of the one before it: it explains it further."""
+    return bool({w for w in before.words & after.words if len(w) > 1})
 
 
 def arranged(found: Sequence[Excerpt]) -> list[list[Candidate]]:

@@ -9,9 +9,9 @@ from typing import Final
 
 from graph.ports import Passage
 from graph.reasoner import Analysis, Ask, Brief, Claim, Clarify, Evidence, Intent, StepPlan
-from graph.reasoners.aspects import headings, keywords, parts, phrases, subject
-from graph.reasoners.candidates import candidates
-from graph.reasoners.excerpts import arranged, diverse, excerpts, scored
+from graph.reasoners.aspects import VAGUE, headings, keywords, parts, phrases, subject
+from graph.reasoners.candidates import Candidate, candidates
+from graph.reasoners.excerpts import Excerpt, arranged, diverse, excerpts, scored
 from graph.text.clean import one_line
 from graph.text.language import detect
 from graph.text.phrases import phrase
@@ -37,6 +37,11 @@ class Amount:
 _AMOUNTS: Final = {"quick": Amount(3, 4, 2), "standard": Amount(4, 6, 3), "deep": Amount(5, 9, 5)}
 _SUMMARY: Final = Amount(0, 0, 2)
 _SENTENCES: Final = 3  # of an excerpt
+_OWN: Final = 2.5  # what stands under the heading that the section is named after
+_VAGUE: Final = 0.3  # weight of words that a question is built with
+_ANSWER: Final = 4  # sentences of a summary
+_NEARLY: Final = 0.6
+_WIDE_STOPS: Final = "。！？…”』」）"
 
 
 class ExtractiveReasoner:
@@ -120,8 +125,8 @@ def _planned(ask: Ask, scope: Sequence[Passage]) -> list[StepPlan]:
 
 
 def _mixed(found: list[str], said: list[str]) -> list[str]:
-    """Two headings, then what the question itself names, then the other headings."""
-    return [*found[:2], *said, *found[2:]]
+    """What the first look named; what the question itself names where that was little."""
+    return found or [topic for topic in said if len(topic) > 3]
 
 
 def _adds(topic: str, steps: Sequence[StepPlan]) -> bool:
@@ -142,7 +147,7 @@ def _step(ask: Ask, topic: str, within: str = "") -> StepPlan:
     if ask.language == "zh" and title.isascii():
         title = phrase(ask.language, "aspects", topic=title)
     core = keywords(topic)
-    queries = [core] if not within else [f"{core} {within}", core]
+    queries = [core] if not within else [keywords(f"{topic} {within}"), core]
     if not within:
         queries.insert(0, one_line(topic))
     return StepPlan(
@@ -168,7 +173,8 @@ def _weights(*texts: tuple[str, float]) -> dict[str, float]:
     out: dict[str, float] = {}
     for text, weight in texts:
         for term in query_terms(text):
-            out[term] = max(out.get(term, 0.0), weight)
+            least = weight * (_VAGUE if term in VAGUE else 1)
+            out[term] = max(out.get(term, 0.0), least)
     return out
 
 
@@ -183,9 +189,16 @@ def _asked(ask: Ask, title: str = "", queries: Sequence[str] = ()) -> dict[str, 
     )
 
 
+def _quotable(ask: Ask, evidence: Sequence[Evidence]) -> list[Candidate]:
+    """Sentences of the evidence, without those that only ask the question again."""
+    question = subject(ask.question).casefold()
+    found = candidates(evidence, ask.language)
+    return [item for item in found if question not in item.text.casefold()]
+
+
 def _analysed(ask: Ask, step: StepPlan, evidence: Sequence[Evidence]) -> Analysis:
     amount = _AMOUNTS.get(ask.depth, _AMOUNTS["standard"])
-    rated = scored(_asked(ask, step.title, step.queries), candidates(evidence, ask.language))
+    rated = scored(_asked(ask, step.title, step.queries), _quotable(ask, evidence))
     best = diverse(
         [item for item in rated if not item.dangles or item.order == 1] or rated, amount.findings
     )
@@ -197,19 +210,41 @@ def _analysed(ask: Ask, step: StepPlan, evidence: Sequence[Evidence]) -> Analysi
 def _written(ask: Ask, brief: Brief) -> list[str]:
     """Pieces of one sentence each, its mark behind it."""
     amount = _AMOUNTS.get(ask.depth, _AMOUNTS["standard"])
-    among = candidates(brief.evidence, ask.language)
+    among = _quotable(ask, brief.evidence)
     told = {s for text in brief.before for s in _told(text)}
     asked = _asked(ask) if brief.summary else _asked(ask, brief.title)
     count = _SUMMARY.paragraphs if brief.summary else amount.paragraphs
-    found = excerpts(asked, among, paragraphs=count, length=_SENTENCES, told=told)
-    if not found and told:  # all of it stands above: better twice than an empty section
-        found = excerpts(asked, among, paragraphs=1, length=_SENTENCES)
+    all_of_it = among
+    if not brief.summary:
+        theirs = {title.casefold() for title in brief.others}
+        among = [item for item in among if item.label not in theirs]
+    favour = {brief.title.casefold(): _OWN}
+    found = excerpts(asked, among, paragraphs=count, length=_SENTENCES, told=told, favour=favour)
+    if not found and not brief.summary:  # then a little of what the others have to tell
+        found = excerpts(asked, all_of_it, paragraphs=1, length=_SENTENCES, told=told)
     out: list[str] = []
-    for paragraph in arranged(found):
+    for paragraph in _short(found or _quoted(brief, among)) if brief.summary else arranged(found):
         for place, item in enumerate(paragraph):
-            lead = " " if place else "\n\n" if out else ""
-            out.append(f"{lead}{item.text} [S{item.n}]")
+            gap = "" if item.text[-1] in _WIDE_STOPS else " "
+            lead = gap if place else "\n\n" if out else ""
+            out.append(f"{lead}{item.text}{gap}[S{item.n}]")
     return out
+
+
+def _quoted(brief: Brief, among: Sequence[Candidate]) -> list[Excerpt]:
+    """The first findings, where no sentence speaks of the question in its own words."""
+    texts = {claim.text for claim in brief.findings[:_SENTENCES]}
+    return [Excerpt((item,), 1.0) for item in among if item.text in texts]
+
+
+def _short(found: list[Excerpt]) -> list[tuple[Candidate, ...]]:
+    """The best excerpt first, another only where it says nearly as much: an answer in short."""
+    out = found[:1]
+    for other in found[1:]:
+        room = _ANSWER - sum(len(excerpt.sentences) for excerpt in out)
+        if other.score >= _NEARLY * found[0].score and len(other.sentences) <= room:
+            out.append(other)
+    return [excerpt.sentences for excerpt in out]
 
 
 def _told(raw: str) -> list[str]:
