@@ -9,6 +9,7 @@ import httpx
 
 from registry.events import ENDING
 from tests.api.eventstream import Parser, Received
+from tests.api.reading import state, stream
 
 
 @dataclass
@@ -56,11 +57,9 @@ class Reader:
     async def visit(self) -> bool:
         """One connection; True when the stream ended by itself after an ending event."""
         self.visits += 1
-        headers = {"Last-Event-ID": self.cursor} if self.cursor else {}
         parser, ending = Parser(), False
         parser.last_id = self.cursor
-        address = f"/api/threads/{self.thread_id}/events"
-        async with self.client.stream("GET", address, headers=headers) as response:
+        async with stream(self.client, self.thread_id, seen=self.cursor or None) as response:
             if response.status_code == 204:
                 return True
             assert response.status_code == 200, await response.aread()
@@ -90,12 +89,6 @@ class Reader:
             await asyncio.sleep(0.005)
 
 
-async def state(client: httpx.AsyncClient, thread_id: str) -> dict[str, Any]:
-    response = await client.get(f"/api/threads/{thread_id}/state")
-    assert response.status_code == 200, response.text
-    return response.json()
-
-
 async def wait_for(
     client: httpx.AsyncClient, thread_id: str, *statuses: str, seconds: float = 60
 ) -> dict[str, Any]:
@@ -104,17 +97,3 @@ async def wait_for(
         while (now := await state(client, thread_id))["status"] not in statuses:
             await asyncio.sleep(0.02)
     return now
-
-
-async def start(client: httpx.AsyncClient, question: str, **more: Any) -> str:
-    response = await client.post("/api/threads", json={"question": question, **more})
-    assert response.status_code == 202, response.text
-    return response.json()["thread_id"]
-
-
-async def approve(client: httpx.AsyncClient, thread_id: str) -> None:
-    """Approves the plan that the thread waits on."""
-    now = await wait_for(client, thread_id, "waiting")
-    body = {"interrupt_id": now["interrupts"][0]["id"], "value": {"action": "approve"}}
-    response = await client.post(f"/api/threads/{thread_id}/answer", json=body)
-    assert response.status_code == 202, response.text

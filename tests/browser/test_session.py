@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.server import Server
+from tests.api.running import Running
 from tests.services import PROJECT, ServiceMissing, chromium
 from tests.simulator import Simulator
 
@@ -29,10 +29,9 @@ def test_a_person_asks_edits_approves_reloads_stops_resumes_and_checks(
     shots = Path(os.environ.get("SHOTS", str(tmp_path / "shots")))
     shots.mkdir(exist_ok=True)
     # Paced at 20 tokens a second: an offline report would be over before the reload.
-    model = {"OPENAI_API_KEY": "sim", "MODEL": "sim-20x150"}
     with (
         Simulator() as simulator,
-        Server(tmp_path, database_url, OPENAI_BASE_URL=simulator.url, **model) as server,
+        Running(database_url, {"OPENAI_BASE_URL": simulator.url, "MODEL": "sim-20x150"}) as server,
     ):
         done = subprocess.run(
             [node, "e2e/session.mjs"],
@@ -50,4 +49,5 @@ def test_a_person_asks_edits_approves_reloads_stops_resumes_and_checks(
             text=True,
             timeout=SECONDS,
         )
-    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}\n{server.log.read_text()[-3000:]}"
+        log = server.log.read_text()[-3000:]
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}\n{log}"
