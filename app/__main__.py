@@ -37,13 +37,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         settings = load_settings()
     except StartRefused as error:
         return _say(str(error), WRONG)
-    configure_logs("error" if options.command == "ask" else settings.log_level)
-    if options.command == "serve":
-        return _run(_serve(settings))
-    if options.command == "migrate":
-        return _run(_migrate(settings))
-    chosen = _ask_options(options)
-    return _say(chosen, WRONG) if isinstance(chosen, str) else _run(ask(settings, chosen))
+    if options.command == "ask":
+        chosen = _ask_options(options)
+        if isinstance(chosen, str):
+            return _say(chosen, WRONG)
+        configure_logs("error")  # the terminal is the person's
+        return _run(ask(settings, chosen))
+    configure_logs(settings.log_level)
+    return _run(_serve(settings) if options.command == "serve" else _migrate(settings))
 
 
 def _parser() -> argparse.ArgumentParser:
