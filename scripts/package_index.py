@@ -38,8 +38,11 @@ def pip_settings(python: Path) -> dict[str, str]:
     return merged
 
 
-def uv_environment(pip: dict[str, str]) -> dict[str, str]:
-    """The variables that make uv see what pip sees."""
+def uv_environment(pip: dict[str, str], *, main_only: bool = False) -> dict[str, str]:
+    """The variables that make uv see what pip sees. `main_only` leaves out the extra places:
+    a lock made from them would know the hashes of this machine's copies alone."""
+    if main_only:
+        pip = {k: v for k, v in pip.items() if k not in {"extra-index-url", "find-links"}}
     wanted = {"UV_PYTHON_DOWNLOADS": "never", "UV_NO_PROGRESS": "1"}
     wanted["UV_COMPILE_BYTECODE_TIMEOUT"] = "600"  # a busy machine is no reason to fail
     if not any(os.environ.get(name) for name in _OWN):

@@ -56,13 +56,17 @@ class PythonPackages:
 
     def lock(self, *more: str) -> None:
         """Compiles requirements/*.in anew: exact versions, hashes, no address."""
+        environment = uv_environment(self._pip, main_only=True)
         for name in LOCKED:
-            under = ["-c", "requirements/run.txt"] if name == "dev" else []
-            self._uv(
+            under = ("-c", "requirements/run.txt") if name == "dev" else ()
+            execute(
                 f"locking {name}",
-                *("pip", "compile", f"requirements/{name}.in", *under, *more),
-                *("-o", f"requirements/{name}.txt", "--universal", "--python-version", "3.11"),
-                *("--generate-hashes", "--no-annotate", "--no-header", "--no-emit-index-url"),
+                [
+                    *(self.uv, "pip", "compile", f"requirements/{name}.in", *under, *more),
+                    *("-o", f"requirements/{name}.txt", "--universal", "--python-version", "3.11"),
+                    *("--generate-hashes", "--no-annotate", "--no-header", "--no-emit-index-url"),
+                ],
+                env=environment,
             )
 
     @cached_property
@@ -78,18 +82,15 @@ class PythonPackages:
         return home / "bin" / "uv"
 
     @cached_property
-    def environment(self) -> dict[str, str]:
-        return uv_environment(pip_settings(self.uv.with_name("python")))
-
-    def _uv(self, what: str, *arguments: str) -> None:
-        execute(what, [self.uv, *arguments], env=self.environment)
+    def _pip(self) -> dict[str, str]:
+        return pip_settings(self.uv.with_name("python"))
 
     def _sync(self, what: str, venv: Path, locked: str) -> None:
-        python = str(venv / "bin" / "python")
+        python = venv / "bin" / "python"
         file = f"requirements/{locked}.txt"
         # Compiled now: the first start is faster, and every start where Python may not write.
         options = ("--python", python, "--require-hashes", "--compile-bytecode")
-        self._uv(what, "pip", "sync", *options, file)
+        execute(what, [self.uv, "pip", "sync", *options, file], env=uv_environment(self._pip))
 
     def _key(self, level: Level) -> str:
         return stamps.key(VERSION, str(PROJECT), REQUIREMENTS / f"{level}.txt")

@@ -97,7 +97,7 @@ def test_a_server_left_by_killed_users_is_joined(used: Path) -> None:
     assert count(first.url) == 1
     first.kill()
     second.kill()
-    with EmbeddedPostgres.start(used) as server:
+    with EmbeddedPostgres.start(used, durable=False) as server:
         assert running(used) == pid
         assert count(server.url) == 2
     assert not alive(pid)
@@ -110,7 +110,7 @@ def test_all_killed_and_the_server_too(used: Path) -> None:
     user.kill()
     os.kill(pid, signal.SIGKILL)
     assert until(lambda: not alive(pid), 10)
-    with EmbeddedPostgres.start(used) as server:
+    with EmbeddedPostgres.start(used, durable=False) as server:
         assert running(used) != pid
         assert count(server.url) == 2
 
@@ -124,12 +124,12 @@ def test_a_stale_pid_file_whose_number_went_to_a_stranger(used: Path) -> None:
     for name in ("postmaster.pid", f"{SOCKET}.lock"):
         left = used / "postgres" / name
         left.write_text(left.read_text().replace(str(pid), str(os.getpid()), 1))
-    with EmbeddedPostgres.start(used) as server:
+    with EmbeddedPostgres.start(used, durable=False) as server:
         assert count(server.url) == 1
 
 
 def test_the_server_has_a_session_of_its_own_and_no_tcp(used: Path) -> None:
-    with EmbeddedPostgres.start(used) as server:
+    with EmbeddedPostgres.start(used, durable=False) as server:
         assert os.getsid(running(used)) != os.getsid(0)
         with psycopg.connect(server.url, connect_timeout=10) as connection:
             row = connection.execute("SHOW listen_addresses").fetchone()
@@ -137,7 +137,7 @@ def test_the_server_has_a_session_of_its_own_and_no_tcp(used: Path) -> None:
 
 
 def test_a_second_stop_does_nothing(used: Path) -> None:
-    server = EmbeddedPostgres.start(used)
+    server = EmbeddedPostgres.start(used, durable=False)
     server.stop()
     server.stop()
     assert server_of(used) is None
@@ -147,14 +147,14 @@ def test_a_start_broken_off_in_initdb_is_begun_again(data_dir: Path) -> None:
     half = data_dir / "postgres.new"
     half.mkdir(parents=True)
     (half / "PG_VERSION").write_text("18\n")
-    with EmbeddedPostgres.start(data_dir) as server:
+    with EmbeddedPostgres.start(data_dir, durable=False) as server:
         assert count(server.url) == 1
     assert not half.exists()
 
 
 @pytest.mark.parametrize("odd", ["x" * 120, "a, b 'c' $d", "数据"])
 def test_a_path_that_is_no_socket_path(data_dir: Path, odd: str) -> None:
-    with EmbeddedPostgres.start(data_dir / odd) as server:
+    with EmbeddedPostgres.start(data_dir / odd, durable=False) as server:
         found = PidFile.read(data_dir / odd / "postgres")
         assert found is not None
         assert len(os.fsencode(Path(found.socket_dir, SOCKET))) <= SOCKET_PATH_MAX
@@ -165,7 +165,7 @@ def test_a_path_that_is_no_socket_path(data_dir: Path, odd: str) -> None:
 
 def refused(data_dir: Path) -> str:
     with pytest.raises(StartRefused) as caught:
-        EmbeddedPostgres.start(data_dir)
+        EmbeddedPostgres.start(data_dir, durable=False)
     reason = str(caught.value)
     assert "\n" not in reason
     return reason
@@ -197,7 +197,7 @@ def test_a_folder_that_is_something_else(data_dir: Path) -> None:
 
 
 def test_a_server_that_cannot_start_says_why(used: Path) -> None:
-    EmbeddedPostgres.start(used).stop()
+    EmbeddedPostgres.start(used, durable=False).stop()
     with (used / "postgres" / "postgresql.auto.conf").open("a") as conf:
         conf.write("shared_buffers = '1 parsec'\n")
     assert "did not start" in refused(used)
@@ -228,7 +228,7 @@ def test_an_ordinary_user_starts_and_stops_it_too(data_dir: Path) -> None:
         os.chown(data_dir.parent, ORDINARY, ORDINARY)
 
     def work() -> None:
-        with EmbeddedPostgres.start(data_dir) as server:
+        with EmbeddedPostgres.start(data_dir, durable=False) as server:
             assert count(server.url) == 1
 
     as_ordinary_user(work)
@@ -236,7 +236,7 @@ def test_an_ordinary_user_starts_and_stops_it_too(data_dir: Path) -> None:
     assert owner == (ORDINARY if os.geteuid() == 0 else os.geteuid())
 
     # Root, or the same user again, goes on with that folder as its owner.
-    with EmbeddedPostgres.start(data_dir) as server:
+    with EmbeddedPostgres.start(data_dir, durable=False) as server:
         assert count(server.url) == 2
         assert Path(f"/proc/{running(data_dir)}").stat().st_uid == owner
-    as_ordinary_user(lambda: EmbeddedPostgres.start(data_dir).stop())
+    as_ordinary_user(lambda: EmbeddedPostgres.start(data_dir, durable=False).stop())
