@@ -6,7 +6,7 @@ from typing import Final
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from app.library.formats.html_blocks import Read, read_blocks
-from app.library.formats.parsed import Parsed, clean, one_line
+from app.library.formats.parsed import Block, Parsed, clean, one_line
 from app.library.formats.tags import shallow
 
 _DATE: Final = re.compile(r"(?<![0-9])((?:19|20)[0-9]{2}-[01][0-9]-[0-3][0-9])(?![0-9])")
