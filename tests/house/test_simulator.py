@@ -19,7 +19,8 @@ STEP = {
 }
 PROMPT = """Question: How does a cancel reach a run on another worker?
 
-[S3] The owner reads the intent when it renews its lease. It stops the task then.
+[S3] from “How a cancel travels.md”
+The owner reads the intent when it renews its lease. It stops the task then.
 [S7] A hint on the channel wakes the owner within milliseconds.
 """
 

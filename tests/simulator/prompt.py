@@ -13,7 +13,8 @@ _STOP = frozenset(_STOP_TEXT.split())
 _STOP_ZH = re.compile(
     r"请问|什么|怎么|怎样|如何|为何|为什么|哪些|哪个|是否|以及|还有|[的了是在和与或吗呢吧把被对从到中有会能要用就也都这那它其]"
 )
-_CJK = re.compile(r"[\u3400-\u9fff]")
+CJK = re.compile(r"[\u3400-\u9fff]")
+_HEADING = re.compile(r"\s*from [“\"].*")  # the title that may follow an id on its line
 _LABELLED = (
     re.compile(r"<question>\s*(.+?)\s*</question>", re.IGNORECASE | re.DOTALL),
     re.compile(
@@ -48,9 +49,11 @@ def evidence(prompt: str) -> list[Quote]:
     parts = re.split(r"\[?\bS(\d+)\b\]?", prompt)
     quotes: list[Quote] = []
     for number, text in zip(parts[1::2], parts[2::2], strict=True):
-        for sentence in re.findall(r"(?:[^.!?。！？\n]|\.(?=\d)){6,300}[.!?。！？]", text):
+        for sentence in re.findall(
+            r"(?:[^.!?。！？\n]|\.(?=\d)){6,300}[.!?。！？]", _HEADING.sub("", text, count=1)
+        ):
             clean = sentence.strip(" :：-\t\"'>|*#")
-            if len(clean) > 20 or len(_CJK.findall(clean)) >= 6:
+            if len(clean) > 20 or len(CJK.findall(clean)) >= 6:
                 quotes.append(Quote(int(number), clean))
     return list(dict.fromkeys(quotes))
 
@@ -73,7 +76,7 @@ def words(text: str) -> list[str]:
     """The words of a question that a search would look for, each once."""
     found: list[str] = []
     for run in re.findall(r"[\u3400-\u9fff]+|[^\W\d_][\w.-]*", text):
-        if _CJK.match(run):
+        if CJK.match(run):
             found += [part for part in _STOP_ZH.split(run) if len(part) >= 2]
         elif len(run) > 1 and run.lower() not in _STOP:
             found.append(run.rstrip(".-"))

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from tests.simulator.prompt import Quote, evidence, question, whole, words
+from tests.simulator.prompt import CJK, Quote, evidence, question, whole, words
 
 Schema = dict[str, Any]
 
@@ -125,5 +125,7 @@ class Instance:
 
     def _asking(self, place: Place) -> str:
         """First with most words of the question, then with fewer, from its end."""
-        chosen = self._words[:6] if place.item % 2 == 0 else self._words[-3:]
-        return " ".join(chosen)
+        first, last = " ".join(self._words[:6]), " ".join(self._words[-3:])
+        if place.item % 2 == 0:
+            return first
+        return last if last != first else f"{first} {'细节' if CJK.search(first) else 'details'}"
