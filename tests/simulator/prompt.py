@@ -14,7 +14,7 @@ _STOP_ZH = re.compile(
     r"请问|什么|怎么|怎样|如何|为何|为什么|哪些|哪个|是否|以及|还有|[的了是在和与或吗呢吧把被对从到中有会能要用就也都这那它其]"
 )
 CJK = re.compile(r"[\u3400-\u9fff]")
-_HEADING = re.compile(r"\s*from [“\"].*")  # the title that may follow an id on its line
+_HEADING = re.compile(r"\A\s*from [“\"].*")  # the title that may follow an id on its line
 _LABELLED = (
     re.compile(r"<question>\s*(.+?)\s*</question>", re.IGNORECASE | re.DOTALL),
     re.compile(
