@@ -74,9 +74,10 @@ class EmbeddedPostgres:
             self._data_dir.mkdir(parents=True, exist_ok=True)
             gate = self._lock_file("postgres.start")
         except (FileExistsError, NotADirectoryError):
+            path = self._data_dir
+            file = next((p for p in (path, *path.parents) if p.exists() and not p.is_dir()), path)
             raise StartRefused(
-                f"The data folder {self._data_dir} is no folder, a file is in its place: "
-                "move the file away, or set DATA_DIR"
+                f"The data folder cannot be made, {file} is a file: move it away, or set DATA_DIR"
             ) from None
         except OSError as error:
             raise StartRefused(self._unwritable(error)) from None

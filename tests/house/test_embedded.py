@@ -173,8 +173,8 @@ def refused(data_dir: Path) -> str:
 
 def test_a_file_in_the_place_of_the_data_folder(data_dir: Path) -> None:
     data_dir.write_text("not a folder")
-    assert str(data_dir) in refused(data_dir)
-    assert "move the file away" in refused(data_dir / "deeper")
+    assert f"{data_dir} is a file: move it away" in refused(data_dir)
+    assert f"{data_dir} is a file: move it away" in refused(data_dir / "deeper")
 
 
 def test_a_data_folder_that_cannot_be_written() -> None:
