@@ -9,6 +9,7 @@
 5. A server left running by a kill -9 is attached to; a dead one's leftovers are cleared.
 """
 
+import atexit
 import fcntl
 import os
 import subprocess
@@ -51,6 +52,8 @@ class EmbeddedPostgres:
         except BaseException:  # also Ctrl-C in the middle: leave no server without a user
             server.stop()
             raise
+        # For a start whose caller was cancelled while a thread ran it: nobody else holds it.
+        atexit.register(server.stop)
         return server
 
     @property
@@ -186,6 +189,7 @@ class EmbeddedPostgres:
 
     def stop(self) -> None:
         """Gives the server back; the last user stops it. Safe to call twice."""
+        atexit.unregister(self.stop)
         users, self._users = self._users, None
         if users is None:
             return

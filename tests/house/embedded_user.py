@@ -1,4 +1,7 @@
-"""A process that uses an embedded Postgres until its standard input is closed."""
+"""A process that uses an embedded Postgres until its standard input is closed.
+
+With `--forget` it ends without giving the server back.
+"""
 
 import subprocess
 import sys
@@ -10,17 +13,19 @@ SECONDS = 30
 if __name__ == "__main__":
     from app.embedded import EmbeddedPostgres
 
-    with EmbeddedPostgres.start(Path(sys.argv[1])) as server:
-        print(f"URL {server.url}", flush=True)
-        sys.stdin.read()
+    server = EmbeddedPostgres.start(Path(sys.argv[1]))
+    print(f"URL {server.url}", flush=True)
+    sys.stdin.read()
+    if "--forget" not in sys.argv:
+        server.stop()
 
 
 class User:
     """Runs this file as a process; there once `url` is known."""
 
-    def __init__(self, data_dir: Path) -> None:
+    def __init__(self, data_dir: Path, *options: str) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.house.embedded_user", str(data_dir)],
+            [sys.executable, "-m", "tests.house.embedded_user", str(data_dir), *options],
             cwd=PROJECT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -136,6 +136,13 @@ def test_the_server_has_a_session_of_its_own_and_no_tcp(used: Path) -> None:
         assert row == ("",)
 
 
+def test_a_user_who_forgets_to_stop_leaves_no_server(used: Path) -> None:
+    user = User(used, "--forget")
+    pid = running(used)
+    user.leave()
+    assert not alive(pid)
+
+
 def test_a_second_stop_does_nothing(used: Path) -> None:
     server = EmbeddedPostgres.start(used, durable=False)
     server.stop()
