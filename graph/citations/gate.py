@@ -61,8 +61,9 @@ def check(
     bench = Bench(Shelf(evidence), Marks(), Repeats(earlier), language)
     judged: list[Judged] = []
     near: list[int] = []
-    for block in parse(readable(raw)):
-        judged.append(bench.judge(block, near))
+    blocks = parse(readable(raw))
+    for block in blocks:
+        judged.append(bench.judge(block, near, final=block is blocks[-1]))
         near = [n for r in judged[-1].ruled for n in r.spans] or near
     _settle_leads(judged)
     _settle_indents(judged)

@@ -6,7 +6,7 @@ Every change leaves a `NOTE` in its place, so that its sentence is reported as r
 import re
 from typing import Final
 
-from graph.citations.marks import NOTE, PRIVATE, outside_code
+from graph.citations.marks import CODE_SPAN, HELD, NOTE, PRIVATE, outside_code
 from graph.text.clean import scrub
 
 _LINK: Final = re.compile(
@@ -56,8 +56,15 @@ def readable(raw: str) -> str:
 def inert(text: str, literal: str) -> str:
     """Markdown without links, images, HTML and numbers that pose as citations.
 
-    `literal`: the evidence; an address that it holds stays, as code. Inline code is untouched.
+    `literal`: the evidence; an address that it holds stays, as code. Inline code is untouched,
+    unless it holds a mark: then its backticks only happen to pair.
     """
+
+    def code(match: re.Match[str]) -> str:
+        real = match[0] in literal or not HELD.search(match[0])
+        return match[0] if real else match[0].replace("`", NOTE)
+
+    text = CODE_SPAN.sub(code, text)
     return outside_code(text, lambda part: _inert(_STRAY.sub(NOTE, part), literal))
 
 

@@ -14,6 +14,7 @@ from graph.citations.shelf import Claim, Shelf, Span
 from graph.text.sentences import spans
 
 _LEAD: Final = re.compile(r"[:：][*_]*\s*$")
+_STOP: Final = re.compile(r"[.!?。！？…:：;；][\"'”’」』》)）*_`]*\s*$")
 _LEAD_TERMS: Final = 14  # a longer lead-in says something of its own
 _FRAGMENT: Final = 4  # letters and digits of a "sentence" that is only a number or an initial
 _CODE_ENOUGH: Final = 0.8  # of the lines of a block of code occur in the evidence
@@ -42,21 +43,22 @@ class Bench:
     repeats: Repeats
     language: str
 
-    def judge(self, block: Block, near: list[int]) -> Judged:
-        """Rules on a block; `near`: sources cited just before, tried first in repairs."""
+    def judge(self, block: Block, near: list[int], *, final: bool) -> Judged:
+        """Rules on a block; `near`: sources cited just before, tried first in repairs; `final`:
+        it is the last one, so that its last sentence may have been cut off."""
         if block.kind == "heading":
             return self._heading(block)
         if block.kind == "table":
             return self._table(block, near)
         if block.kind == "code":
             return self._code(block)
-        return self._prose(block, near)
+        return self._prose(block, near, final=final)
 
     def _hidden(self, text: str) -> str:
         literal = self.shelf.literal
         return self.marks.hide(inert(text, literal), literal)
 
-    def _prose(self, block: Block, near: list[int]) -> Judged:
+    def _prose(self, block: Block, near: list[int], *, final: bool) -> Judged:
         text = drawn_in(self._hidden(block.text)).strip()
         out = Judged(block)
         parts = _sentences(text, self.language)
@@ -76,6 +78,8 @@ class Bench:
         if last and last.uncited and _is_lead(last.text):
             out.ruled[-1] = Ruled(last.text, "kept", "leads into the list below")
             out.lead = True
+        if last and last.added and final and not _STOP.search(last.text):
+            out.ruled[-1] = Ruled(last.text, "removed", "cut off in the middle")
         _unbolded(out)
         if out.stands and not out.lead:
             self.repeats.add(text)

@@ -25,6 +25,7 @@ _SPELLED: Final = re.compile(
     rf"{_OPEN}\s*\^?(?:[Ss]ources?:?\s+)?({_ID}{_NEXT}{{0,40}})\s*{_CLOSE}(?:\((?:https?:)?[^()\s]*\))?"
     rf"|[(（]\s*({_ID}{_NEXT}{{0,40}})\s*[)）]"
 )
+HELD: Final = re.compile(rf"[\[【［]\s*{_ID}[^\]】］\n]{{0,40}}[\]】］]")
 _PIECE: Final = re.compile(r"(-|–|—|~|to|至)?\s*[Ss]?\s?(\d{1,6})")
 _LATE: Final = re.compile(
     r"([.!?。！？…]+[\"'”’」』》)）*_]*)([^\S\n]*)([\U000f0000-\U000ffffd](?:\s?[\U000f0000-\U000ffffd])*)"

@@ -249,3 +249,21 @@ def test_an_abbreviation_or_a_number_is_no_sentence_of_its_own() -> None:
 def test_all_sentences_of_a_text_without_evidence_are_removed() -> None:
     done = gate("# Title\n\nOne thing [S1]. Another thing.\n\n- Third [S2].", [])
     assert (done.markdown, done.citations, done.removed) == ("", [], 3)
+
+
+def test_a_last_sentence_that_was_cut_off_is_not_rescued() -> None:
+    done = gate("The lease lasts 30 seconds [S2]. It is renewed every 10 seconds by a thread")
+    assert done.markdown == "The lease lasts 30 seconds [1]."
+    assert reasons(done)[-1] == "cut off in the middle"
+
+
+def test_backticks_that_pair_over_a_mark_are_no_code() -> None:
+    done = gate("It is `renewed [S2] every 10 seconds` by a thread of its own [S2].")
+    assert done.markdown == "It is renewed [1] every 10 seconds by a thread of its own [1]."
+
+
+def test_a_mark_that_the_source_itself_writes_as_code_stays() -> None:
+    evidence = [source(1, "The model writes marks such as `[S3]` after each of its claims.")]
+    done = gate("The model writes marks such as `[S3]` after each claim [S1].", evidence)
+    assert done.markdown == "The model writes marks such as `[S3]` after each claim [1]."
+    assert done.kept == 1
