@@ -152,7 +152,6 @@ class _Terminal:
         """Answers the first interrupt; False where the person would not."""
         asked = run.interrupts[0]
         if self._options.review and self._screen.interactive:
-            self._screen.plan(asked.payload.get("steps") or [])
             value = await self._screen.answer(asked.kind, asked.payload, self.stop)
         else:
             value = _default_answer(asked)

@@ -48,6 +48,7 @@ class Screen:
         self._console = Console(stderr=True, highlight=False, soft_wrap=True)
         self._status = self._console.status("")
         self._writing = False  # a section's tokens are on the screen, without a line end
+        self._planned: list[str] = []  # titles of the plan as it was shown last
 
     @property
     def interactive(self) -> bool:
@@ -103,6 +104,11 @@ class Screen:
                 return
 
     def plan(self, steps: Sequence[Mapping[str, Any]]) -> None:
+        """Shown again only where it is another plan; its steps' progress is in other events."""
+        titles = [str(step["title"]) for step in steps]
+        if titles == self._planned:
+            return
+        self._planned = titles
         self.rest()
         table = Table(title="Plan", title_justify="left", show_header=False, box=None)
         for place, step in enumerate(steps, 1):
