@@ -235,47 +235,6 @@ async def test_delete_cancels_and_removes_everything(database: Database) -> None
         assert len(s.logs) == 0
 
 
-@pytest.mark.parametrize(
-    ("attempt", "cancel", "recover", "status"),
-    [
-        (1, None, "resume", "pending"),
-        (3, None, "resume", "failed"),
-        (1, "stop", "resume", "cancelled"),
-        (1, None, "prompt", "interrupted"),
-    ],
-)
-async def test_an_orphan_is_taken_back_by_the_rules(
-    database: Database, attempt: int, cancel: str | None, recover: str, status: str
-) -> None:
-    async with stage(database, forever, recover=recover) as s:
-        started = await s.start()
-        thread_id = started.thread_id
-        await database.execute(
-            "UPDATE runs SET lease_until = now() - interval '1 s', attempt = %(attempt)s,"
-            " cancel_mode = %(cancel)s",
-            {"attempt": attempt, "cancel": cancel},
-        )
-        entry = s.worker.tasks.get(thread_id)
-        assert entry is not None
-        s.logs.drop(thread_id)  # as if the process had died with its memory
-        other = await stage(database, at_once, recover=recover).__aenter__()
-        await other.worker.scan()
-        assert str((await s.commands.latest(thread_id)).status) == status
-        # The first worker wakes up: it finds its lease gone and may write nothing.
-        await s.worker.renew()
-        assert await s.worker.tasks.ended(entry, 5)
-        assert entry.reason == "lease_lost"
-        assert str((await s.commands.latest(thread_id)).status) == status
-        if status == "pending":
-            await other.worker.claim_pending()
-            run = await other.until_ended(thread_id)
-            assert (run.status, run.attempt) == (Status.SUCCEEDED, 2)
-        events = await other.read(thread_id, EventId(0, 0))
-        ids = [EventId.parse(text) for text, name in events if name != "gap"]
-        assert ids == sorted(i for i in ids if i is not None)
-        assert "gap" in [name for _, name in events]
-
-
 async def test_a_failure_says_why_and_leaves_the_thread_usable(database: Database) -> None:
     async def broken(run: Run, emit: Emit) -> Outcome:
         raise RuntimeError("nul \x00 and half \ud83d")
