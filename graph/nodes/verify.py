@@ -31,7 +31,9 @@ async def verify(state: State, ctx: Context) -> Update:
                 await asyncio.to_thread(_checked, state, section, evidence, numbers, earlier)
             )
         verdicts = [s["verdict"] for s in done[-1]["sentences"]]
-        total += len(verdicts)
+        # What only repeats has its source; it stands elsewhere.
+        told = sum(s.get("reason", "").startswith("repeats") for s in done[-1]["sentences"])
+        total += len(verdicts) - told
         survived += len(verdicts) - verdicts.count("removed")
         ctx.sink.emit(
             "verdict",
