@@ -28,13 +28,18 @@ export async function readEvents(
   })
   const reader = body.getReader()
   const decoder = new TextDecoder()
+  let last = ''
   handlers.onBytes?.()
   for (;;) {
     const { done, value } = await reader.read()
-    if (done) return
+    if (done) break
     handlers.onBytes?.()
-    parser.feed(decoder.decode(value, { stream: true }))
+    const text = decoder.decode(value, { stream: true })
+    parser.feed(text)
+    last = text.at(-1) ?? last
   }
+  // The parser waits to see whether a CR is half of a CRLF; at the end nothing can follow.
+  if (last === '\r') parser.feed('\n')
 }
 
 function parseObject(text: string): Record<string, unknown> | null {

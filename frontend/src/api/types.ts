@@ -163,6 +163,7 @@ export interface StateResponse {
     searches?: Search[]
     findings?: Finding[]
     open_questions?: string[]
+    page_failures?: { url: string; reason: string }[]
     sections?: Section[]
     versions?: Version[]
     requirements?: Requirement[]

@@ -34,8 +34,12 @@ export function ThreadPage({ threadId, onHistoryChanged }: Props) {
 
   const status = view?.status
   const title = view?.title
+  const listed = useRef('')
   useEffect(() => {
-    if (status !== undefined) onHistoryChanged()
+    if (status === undefined) return
+    const now = `${status} ${title ?? ''}`
+    if (listed.current !== '' && listed.current !== now) onHistoryChanged()
+    listed.current = now
   }, [status, title, onHistoryChanged])
 
   if (fatal !== null && fatal.status !== 401) {

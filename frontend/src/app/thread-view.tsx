@@ -34,7 +34,7 @@ export function ThreadView({ view, store, passage, open, close }: Props) {
   const hasTitle = view.title !== '' && view.title !== view.question
   return (
     <PassageContext value={control}>
-      <div className="thread" data-panel={passage === null ? 'closed' : 'open'}>
+      <div className="thread">
         <div className="thread-main">
           <h1 dir="auto">{hasTitle ? view.title : view.question}</h1>
           {hasTitle && (

@@ -51,18 +51,19 @@ function applyToRun(view: View, { name, data }: StreamEvent): View {
         problem: (data['problem'] as Problem | undefined) ?? null,
       }
     case 'interrupt': {
-      const interrupt = data as unknown as Interrupt
+      const { id, kind, payload } = data as unknown as Interrupt
+      const interrupt = { id, kind, payload }
       return {
         ...view,
         interrupts: upsert(view.interrupts, interrupt, (i) => i.id === interrupt.id),
       }
     }
     case 'usage':
-      return { ...view, usage: data as unknown as Usage }
+      return { ...view, usage: usage(data as unknown as Usage) }
     case 'requirement':
       return {
         ...view,
-        requirements: withRequirement(view.requirements, data as unknown as Requirement),
+        requirements: withRequirement(view.requirements, data),
       }
     default:
       return applyToResearch(view, name, data)
@@ -91,12 +92,13 @@ function applyToResearch(view: View, name: string, data: Record<string, unknown>
     case 'search.failed':
       return { ...view, searches: withSearch(view.searches, name, data) }
     case 'source': {
-      const source = data as unknown as Source
+      const { n, url, title, date = null, kind } = data as unknown as Source
+      const source = { n, url, title, date, kind }
       return { ...view, sources: upsert(view.sources, source, (s) => s.n === source.n) }
     }
     case 'source.failed': {
       const failure = {
-        what: (data['title'] as string | undefined) || ((data['url'] as string | undefined) ?? ''),
+        what: (data['url'] as string | undefined) ?? '',
         reason: (data['reason'] as string | undefined) ?? '',
       }
       return { ...view, failures: include(view.failures, failure, (f) => f.what === failure.what) }
@@ -125,6 +127,10 @@ function applyToResearch(view: View, name: string, data: Record<string, unknown>
   }
 }
 
+function usage({ input_tokens, output_tokens, cost_usd, estimated }: Usage): Usage {
+  return { input_tokens, output_tokens, cost_usd, estimated }
+}
+
 function queued(view: View, data: Queue & { run_id: string }): View {
   const queue = { position: data.position, eta_seconds: data.eta_seconds }
   if (view.run?.run_id === data.run_id && view.status === 'running') return view
@@ -142,7 +148,7 @@ function started(view: View, data: RunSummary & { ts: string }): View {
     interruptedByRestart: false,
     problem: null,
     running: [],
-    startedAt: data.kind === 'start' && view.startedAt !== null ? view.startedAt : data.ts,
+    startedAt: view.run?.run_id === data.run_id ? (view.startedAt ?? data.ts) : data.ts,
     endedAt: null,
   }
 }
@@ -178,7 +184,9 @@ function withSearch(list: Search[], name: string, data: Record<string, unknown>)
 }
 
 /** A requirement goes forward only: an answer to the POST may come after `applied`. */
-export function withRequirement(list: Requirement[], item: Requirement): Requirement[] {
+function withRequirement(list: Requirement[], data: Record<string, unknown>): Requirement[] {
+  const { ts, ...rest } = data
+  const item = rest as unknown as Requirement
   const old = list.find((r) => r.id === item.id)
   if (old === undefined) return [...list, item]
   const settled = old.status === 'applied' || old.status === 'rejected'

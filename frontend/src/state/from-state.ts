@@ -42,8 +42,8 @@ export function fromState(state: StateResponse, previous?: View): View {
     createdAt: state.created_at,
     startedAt: state.started_at,
     endedAt: state.ended_at,
+    failures: (values.page_failures ?? []).map(({ url, reason }) => ({ what: url, reason })),
     // Not part of the state: kept from the events this page has seen.
-    failures: previous?.failures ?? [],
     retries: previous?.retries ?? [],
   }
 }

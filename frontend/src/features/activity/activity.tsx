@@ -20,7 +20,9 @@ export const Activity = memo(function Activity({ view }: { view: View }) {
     failures > 0 ? text.failedCount(failures) : null,
   ].filter((part) => part !== null)
   const open = chosen ?? (view.sections.length === 0 && isActive(view.status))
-  if (parts.length === 0 && view.plan.length === 0 && !isActive(view.status)) return null
+  // While the plan is under review it stands in the editor, not here too.
+  const hasPlan = view.plan.length > 0 && view.status !== 'waiting'
+  if (parts.length === 0 && !hasPlan) return null
   return (
     <section className="activity" aria-labelledby="activity-heading">
       <button
@@ -33,11 +35,11 @@ export const Activity = memo(function Activity({ view }: { view: View }) {
         <span className="chevron" aria-hidden="true" />
         <span id="activity-heading">{text.activity}</span>
         <span className="quiet" data-testid="activity-counts">
-          {parts.length > 0 ? parts.join(', ') : text.nothingYet}
+          {parts.join(text.comma)}
         </span>
       </button>
       <div id="activity-body" className="activity-body" hidden={!open}>
-        {view.plan.length > 0 && <StepList steps={view.plan} running={view.running} />}
+        {hasPlan && <StepList steps={view.plan} running={view.running} />}
         <SearchLog view={view} />
       </div>
     </section>

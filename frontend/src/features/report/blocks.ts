@@ -1,5 +1,6 @@
-/** A line that may belong to the block before it although a blank line lies between. */
-const CONTINUES = /^(\s|[-*+]\s|\d+[.)]\s|>|\|)/
+/** A line that may belong to the block before it although a blank line lies between; a list
+ * mark that is not whole yet counts too. */
+const CONTINUES = /^(\s|[-*+](\s|$)|\d{1,9}([.)](\s|$)|$)|>|\|)/
 const FENCE = /^\s{0,3}(```|~~~)/
 
 /**

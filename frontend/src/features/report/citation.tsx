@@ -24,6 +24,9 @@ export function CitationMark({ children, ...rest }: Props) {
     <a
       className="cite"
       data-testid="citation"
+      data-n={n}
+      data-start={start ?? undefined}
+      data-end={end ?? undefined}
       href={`#source-${n}`}
       aria-label={text.citationOf(label, title)}
       title={title}

@@ -30,7 +30,9 @@ export const ReportSection = memo(function ReportSection({
         {section.title}
       </h2>
       {section.open ? (
-        <Growing markdown={section.text} />
+        <div className={writing ? 'growing' : undefined}>
+          <Growing markdown={section.text} />
+        </div>
       ) : (
         <Prose
           markdown={section.text}
@@ -39,11 +41,7 @@ export const ReportSection = memo(function ReportSection({
           sentences={section.sentences}
         />
       )}
-      {section.open && (
-        <p className="section-note">
-          {writing ? <span className="caret" aria-label={text.writingSection} /> : text.unfinished}
-        </p>
-      )}
+      {section.open && !writing && <p className="section-note">{text.unfinished}</p>}
       {removed.length > 0 && (
         <details className="section-note">
           <summary>{text.removedCount(removed.length)}</summary>
