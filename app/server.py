@@ -29,6 +29,7 @@ from registry.errors import StartRefused
 
 SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 BACKLOG: Final = 2048
+SEND_BUFFER: Final = 256 * 1024  # bytes
 
 log = structlog.get_logger()
 
@@ -104,6 +105,8 @@ def bind(settings: Settings) -> socket.socket:
     sock = socket.socket(family, socket.SOCK_STREAM)
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        # What the kernel keeps for a reader that does not read; it would grow to megabytes.
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER)
         _drop_vanished_peers(sock, settings.send_timeout_seconds)
         sock.bind((host, port))
         # Listening already: of two that start at once one is refused here, not half way up.
@@ -121,11 +124,11 @@ def bind(settings: Settings) -> socket.socket:
 
 def _drop_vanished_peers(sock: socket.socket, send_timeout: float) -> None:
     """Connections inherit this: a peer that takes no bytes, or that is gone without a word,
-    is given up by the kernel. Where the system has no such option nothing changes."""
+    is given up by the kernel, should we not have noticed. Not every system has the options."""
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     seconds = max(1, round(send_timeout))
     for name, value in (
-        ("TCP_USER_TIMEOUT", seconds * 1000),
+        ("TCP_USER_TIMEOUT", 2 * seconds * 1000),
         ("TCP_KEEPIDLE", seconds),
         ("TCP_KEEPINTVL", max(1, seconds // 3)),
         ("TCP_KEEPCNT", 3),

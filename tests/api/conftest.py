@@ -35,7 +35,8 @@ the wish to swarm. Cutting out queen cells every seven days stops a swarm, but o
 def server(_template: None) -> Iterator[Running]:
     """Without keys: everyone is the local user."""
     url = databases().fresh(migrated)
-    with Running(url, {"HEARTBEAT_SECONDS": "0.5"}, documents={"garden.md": GARDEN}) as made:
+    settings = {"HEARTBEAT_SECONDS": "0.5", "SEND_TIMEOUT_SECONDS": "2"}
+    with Running(url, settings, documents={"garden.md": GARDEN}) as made:
         yield made
     databases().drop(url)
 

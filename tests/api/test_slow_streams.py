@@ -127,7 +127,7 @@ async def test_f63_a_reader_that_never_reads_is_cut_off(server: Running) -> None
         stalled.connect((where.hostname, where.port))
         stalled.settimeout(20)
         began = time.perf_counter()
-        await asyncio.to_thread(stalled.sendall, request.encode() * 400)
+        await asyncio.to_thread(stalled.sendall, request.encode() * 150)
         while "reader_stalled" not in server.log.read_text():
             assert time.perf_counter() - began < 15
             await asyncio.sleep(0.05)
