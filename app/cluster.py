@@ -99,12 +99,13 @@ class Account:
 
     def let_read(self, tree: Path) -> None:
         """Makes an installed tree readable to the account, where a strict umask forbade it."""
-        if os.geteuid() != 0 or self._may(tree / "bin" / "postgres", stat.S_IXUSR):
+        probe = next((path for path in tree.rglob("*") if path.is_file()), None)
+        if os.geteuid() != 0 or probe is None or self._may(probe, stat.S_IRUSR):
             return
         for path in [tree, *tree.rglob("*")]:
             if not path.is_symlink():
                 mode = stat.S_IMODE(path.stat().st_mode)
-                path.chmod(mode | (0o005 if path.is_dir() or mode & stat.S_IXUSR else 0o004))
+                path.chmod(mode | (0o005 if mode & stat.S_IXUSR else 0o004))
 
 
 class Cluster:
@@ -173,8 +174,9 @@ class Cluster:
 
     def prepare(self) -> None:
         """Makes the folder where there is none, checks an old one, writes its settings."""
-        self.account.let_through(self.install / "bin" / "postgres")
-        self.account.let_read(self.install)
+        self.account.let_through(self.install / "bin")
+        for tree in (self.install, self.install.parent.with_suffix(".libs")):
+            self.account.let_read(tree)
         self.account.let_through(self.folder)
         if not self.folder.is_dir() or not any(self.folder.iterdir()):
             self._create()
