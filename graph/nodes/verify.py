@@ -10,7 +10,7 @@ from graph.nodes.node import Update
 from graph.nodes.write import empty_text, section_evidence
 from graph.outline import in_order, outline
 from graph.reasoner import Evidence
-from graph.state import Rejected, Section, State
+from graph.state import Rejected, Section, SentenceVerdict, State
 from graph.values import printed
 
 
@@ -32,7 +32,7 @@ async def verify(state: State, ctx: Context) -> Update:
             )
         verdicts = [s["verdict"] for s in done[-1]["sentences"]]
         # What only repeats has its source; it stands elsewhere.
-        told = sum(s.get("reason", "").startswith("repeats") for s in done[-1]["sentences"])
+        told = sum(_repeats(sentence) for sentence in done[-1]["sentences"])
         total += len(verdicts) - told
         survived += len(verdicts) - verdicts.count("removed")
         ctx.sink.emit(
@@ -68,7 +68,10 @@ def _checked(
     earlier: list[str],
 ) -> Section:
     """The section as the gate leaves it; where nothing is left, it says so."""
-    result = check(section["raw"], evidence, numbers, language=state["language"], earlier=earlier)
+    raw, language = section["raw"], state["language"]
+    result = check(raw, evidence, numbers, language=language, earlier=earlier)
+    if not result.markdown and any(_repeats(sentence) for sentence in result.sentences):
+        result = check(raw, evidence, numbers, language=language)  # better twice than empty
     nothing = empty_text(state, section["raw"], evidence)
     return {
         **section,
@@ -77,6 +80,10 @@ def _checked(
         "sentences": result.sentences,
         "checked": True,
     }
+
+
+def _repeats(sentence: SentenceVerdict) -> bool:
+    return sentence.get("reason", "").startswith("repeats")
 
 
 def _limits(state: State, done: list[Section]) -> list[Section]:

@@ -22,6 +22,9 @@ _TAG_NAMES: Final = (
 )
 _TAGS: Final = re.compile(rf"<(?=\s*/?\s*(?:{'|'.join(_TAG_NAMES.split())})\b)", re.IGNORECASE)
 _MARK: Final = re.compile(r"\s*\[[Ss]\d+(?:\s*,\s*[Ss]?\d+)*\]")
+_BLOCK: Final = re.compile(r"\s*(?:[-*+•>|#]|\d{1,3}[.)]\s|```|~~~)|\s{4}")
+_CLOSED: Final = re.compile(r"\s*(?:[|#]|```|~~~)|\s{4}")
+_WIDE: Final = re.compile("[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]")
 _TITLE: Final = 160
 _LOOK: Final = 240  # code points of each passage of the first look
 _LOOKS: Final = 12
@@ -97,17 +100,34 @@ def evidence_text(evidence: Sequence[Evidence], budget: int) -> str:
     out: list[str] = []
     left = budget
     for item in evidence:
-        text = item.text.strip()
+        text = unwrapped(item.text)
         if len(text) > left:
             text = _cut(text, left)
             if not text and out:
                 break
-            text = text or item.text.strip()[:budget]
+            text = text or unwrapped(item.text)[:budget]
         out.append(f"[S{item.n}] from “{one_line(item.title, _TITLE)}”\n{text}")
         left -= len(text)
         if left <= 0:
             break
     return "\n\n".join(out)
+
+
+def unwrapped(text: str) -> str:
+    """Lines that were broken to fit a width, made whole; lists, tables and code stay."""
+    out: list[str] = []
+    code = False
+    for line in text.strip().split("\n"):
+        fence = line.lstrip().startswith(("```", "~~~"))
+        last = out[-1] if out else ""
+        goes_on = last.strip() and line.strip() and not code and not fence
+        if goes_on and not _BLOCK.match(line) and not _CLOSED.match(last):
+            wide = _WIDE.match(last[-1]) and _WIDE.match(line.lstrip()[0])
+            out[-1] = f"{last.rstrip()}{'' if wide else ' '}{line.strip()}"
+        else:
+            out.append(line.rstrip())
+        code = code != fence
+    return "\n".join(out)
 
 
 def _cut(text: str, limit: int) -> str:

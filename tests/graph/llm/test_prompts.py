@@ -7,6 +7,7 @@ from graph.reasoners.prompts import (
     fenced,
     first_look,
     prompt,
+    unwrapped,
     without_marks,
 )
 
@@ -62,3 +63,13 @@ def test_the_model_sees_ids_and_titles_but_no_addresses() -> None:
 def test_findings_carry_their_ids_in_front_and_old_sections_none() -> None:
     assert claims_text([Claim("It lasts.", (2, 5))]) == "[S2][S5] It lasts."
     assert without_marks(["It lasts [S2][S3]. Again [S1, S4]."], 100) == "It lasts. Again."
+
+
+def test_broken_lines_are_made_whole_and_blocks_stay() -> None:
+    text = "# Title\nA line that\ngoes on.\n\n- an item\n  and more\n- another\n| a |\n| b |"
+    assert unwrapped(text) == (
+        "# Title\nA line that goes on.\n\n- an item and more\n- another\n| a |\n| b |"
+    )
+    assert unwrapped("一行\n又一行\nand words") == "一行又一行 and words"
+    code = "```\na\nb\n```\nText\nhere"
+    assert unwrapped(code) == "```\na\nb\n```\nText here"
