@@ -93,7 +93,9 @@ async def wait_for(
     client: httpx.AsyncClient, thread_id: str, *statuses: str, seconds: float = 60
 ) -> dict[str, Any]:
     """The state, once its status is one of these."""
-    async with asyncio.timeout(seconds):
-        while (now := await state(client, thread_id))["status"] not in statuses:
-            await asyncio.sleep(0.02)
+    deadline = asyncio.get_running_loop().time() + seconds
+    while (now := await state(client, thread_id))["status"] not in statuses:
+        late = asyncio.get_running_loop().time() > deadline
+        assert not late, f"not {statuses} but {now['status']}: {now['run']}, next {now['next']}"
+        await asyncio.sleep(0.02)
     return now

@@ -19,7 +19,7 @@ async def test_fifty_drops_through_a_stop_a_resume_and_a_late_modify(database_ur
                 await wait_for(client, thread_id, "waiting")
                 await approve(client, thread_id)
                 stayed = Reader(client, thread_id)
-                dropped = Reader(client, thread_id, chance=0.05, seed=3)
+                dropped = Reader(client, thread_id, chance=0.25, seed=3)
                 crowd = [Reader(client, thread_id) for _ in range(8)]
                 calls = simulator.stats().started
 
