@@ -16,6 +16,7 @@ from tests.api.reading import (
     state,
     waiting,
 )
+from tests.api.running import Running
 
 QUESTION = "How much honey does a colony of bees need for the winter?"
 
@@ -171,6 +172,13 @@ async def test_a_repeated_key_is_the_same_start(client: httpx.AsyncClient) -> No
     assert first.json()["run_id"] == second.json()["run_id"]
     other = await client.post("/api/threads", json={**body, "depth": "deep"}, headers=headers)
     is_problem(other, 422, "idempotency-mismatch")
+
+
+async def test_a_key_caps_the_priority(keyed: Running) -> None:
+    for key, given in (("ann-secret", "default"), ("bob-secret", "high")):
+        async with keyed.client(key) as caller:
+            thread = await start(caller, QUESTION, priority="high")
+            assert (await state(caller, thread))["run"]["priority"] == given
 
 
 async def test_history_is_paged_and_searched(client: httpx.AsyncClient) -> None:

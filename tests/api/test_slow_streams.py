@@ -1,6 +1,7 @@
 """Streams of a slow run: beats, age, a stalled reader, a shutdown. The model is simulated."""
 
 import asyncio
+import signal
 import socket
 import time
 from collections.abc import AsyncIterator, Iterator
@@ -112,6 +113,26 @@ async def test_f19_a_shutdown_says_goodbye_to_every_reader_and_keeps_the_run(
         seen = await state(again, thread)
         assert seen["status"] in ("pending", "running")
         assert seen["run"]["attempt"] == 1
+        stopped = await again.post(f"/api/threads/{thread}/cancel", json={"wait": True})
+        assert stopped.json()["status"] == "cancelled"
+
+
+async def test_f18_a_second_signal_ends_it_at_once_and_the_run_goes_on_later(
+    client: httpx.AsyncClient, slow: Running
+) -> None:
+    thread = await start(client, QUESTION, review_plan=False)
+    async with stream(client, thread) as response:
+        await anext(response.aiter_raw())
+        slow.process.send_signal(signal.SIGTERM)
+        await asyncio.sleep(0.1)  # the second comes while the first is being served
+        code = await asyncio.to_thread(slow.stop)
+    assert code == 0
+    log = slow.log.read_text()
+    assert "Traceback" not in log
+    assert "pool is closed" not in log
+    await asyncio.to_thread(slow.restart)
+    async with slow.client() as again:
+        assert (await state(again, thread))["status"] in ("pending", "running")
         stopped = await again.post(f"/api/threads/{thread}/cancel", json={"wait": True})
         assert stopped.json()["status"] == "cancelled"
 
