@@ -53,7 +53,8 @@ async def load(
             ref=ref,
             text=text,
             title=state["sources"][str(span["n"])]["title"],
-            score=span["score"] + (1.0 if span["n"] in pinned else 0.0),
+            score=span["score"],
+            pinned=span["n"] in pinned,
         )
         for span, ref, text in zip(spans, refs, texts, strict=True)
         if text

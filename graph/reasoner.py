@@ -54,7 +54,8 @@ class Evidence:
     ref: Ref
     text: str
     title: str
-    score: float = 0.0
+    score: float = 0.0  # of its search; 0..1
+    pinned: bool = False  # the reader wants this source to lead
 
 
 @dataclass(frozen=True, slots=True)

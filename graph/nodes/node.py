@@ -25,7 +25,9 @@ def node(
 
     async def run(state: State, runtime: Runtime[Context]) -> Update:
         check_schema(state)
-        return await _framed(name, step(state), runtime.context, lambda c: work(state, c))
+        ctx = runtime.context
+        update = await _framed(name, step(state), ctx, lambda: work(state, ctx))
+        return {**update, "cursor": ctx.sink.cursor()}
 
     return run
 
@@ -33,21 +35,26 @@ def node(
 def branch_node(
     name: str, work: BranchWork
 ) -> Callable[[State, Runtime[Context]], Awaitable[Update]]:
-    """A node of a fan-out: it sees what its `Send` carries, not the state."""
+    """A node of a fan-out: it sees what its `Send` carries, not the state.
+
+    It leaves the cursor where it is: an event before its end may be of a sibling whose values
+    are not there yet. To see events again that the values hold does no harm.
+    """
 
     async def run(state: State, runtime: Runtime[Context]) -> Update:
         part = cast("Branch", cast("object", state))
-        return await _framed(name, part["step"]["id"], runtime.context, lambda c: work(part, c))
+        ctx = runtime.context
+        return await _framed(name, part["step"]["id"], ctx, lambda: work(part, ctx))
 
     return run
 
 
 async def _framed(
-    name: str, step: str | None, ctx: Context, work: Callable[[Context], Awaitable[Update]]
+    name: str, step: str | None, ctx: Context, work: Callable[[], Awaitable[Update]]
 ) -> Update:
     about: Mapping[str, Any] = {"node": name} if step is None else {"node": name, "step": step}
     ctx.sink.emit("node.started", about)
     began = time.perf_counter()
-    update = await work(ctx)
+    update = await work()
     ctx.sink.emit("node.finished", {**about, "ms": round((time.perf_counter() - began) * 1000, 1)})
-    return {**update, "cursor": ctx.sink.cursor()}
+    return update

@@ -34,7 +34,8 @@ _GENERIC_NAMES: Final = """
 _ACT_WORDS: Final = """
     compare compared comparing compares differ difference differences work works working affect
     affects happen happens mean means need needs use used uses using another other best better
-    good main way ways kind kinds type types many new reach reaches every show shows
+    good put get make take main way ways kind kinds type types many new reach
+    reaches every show shows
 """
 _ACTS: Final = frozenset(_ACT_WORDS.split())
 VAGUE: Final = frozenset(terms(_ACT_WORDS))  # say how something is asked, hardly what

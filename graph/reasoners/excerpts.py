@@ -14,6 +14,7 @@ from graph.reasoners.candidates import Candidate, Scale, likeness
 _NEW: Final = 0.55  # weight of what a sentence repeats of those chosen before
 _SAME: Final = 0.8  # more words in common: the same said again
 _WORTH: Final = 0.33  # of the best score; below it a paragraph is not worth its place
+_MORE: Final = 0.08  # what a further sentence adds to an excerpt
 _NEIGHBOUR: Final = 0.3  # of the seed's score, for a neighbour to come along
 
 
@@ -22,18 +23,18 @@ _EVEN: Final[Mapping[str, float]] = {}
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """Sentences of one block, in its order."""
+    """Sentences of one block, in its order. `score` is of the whole: what its best sentence
+    scores, and how much of what is asked all of them hold."""
 
     sentences: tuple[Candidate, ...]
     score: float
 
 
 def scored(
-    asked: Mapping[str, float], among: Sequence[Candidate], favour: Mapping[str, float] = _EVEN
+    scale: Scale, among: Sequence[Candidate], favour: Mapping[str, float] = _EVEN
 ) -> list[Candidate]:
     """The candidates that speak of what is asked, best first; ties in order of the evidence.
     `favour`: factors for what stands under a heading (case folded)."""
-    scale = Scale(asked, among)
     rated = [replace(item, score=scale.score(item) * favour.get(item.label, 1.0)) for item in among]
     return sorted((item for item in rated if item.score > 0), key=lambda item: -item.score)
 
@@ -56,7 +57,7 @@ def diverse(rated: Sequence[Candidate], limit: int) -> list[Candidate]:
 
 
 def excerpts(
-    asked: Mapping[str, float],
+    scale: Scale,
     among: Sequence[Candidate],
     *,
     paragraphs: int,
@@ -66,7 +67,7 @@ def excerpts(
 ) -> list[Excerpt]:
     """Up to `paragraphs` excerpts of up to `length` sentences, best first. `told`: sentences
     that stand elsewhere already and are not chosen."""
-    rated = [item for item in scored(asked, among, favour) if item.text not in told]
+    rated = [item for item in scored(scale, among, favour) if item.text not in told]
     scores = {(c.piece, c.block, c.order): c for c in rated}
     places = {(c.piece, c.block, c.order): c for c in among if c.text not in told}
     used: set[tuple[int, int, int]] = set()
@@ -80,8 +81,16 @@ def excerpts(
         if run[0].dangles and run[0].order > 1:
             continue  # what it refers to cannot be quoted
         used |= {(c.piece, c.block, c.order) for c in run}
-        out.append(Excerpt(tuple(run), seed.score))
-    return out
+        out.append(Excerpt(tuple(run), _whole(run, scores, scale)))
+    return sorted(out, key=lambda excerpt: -excerpt.score)
+
+
+def _whole(
+    run: Sequence[Candidate], scores: Mapping[tuple[int, int, int], Candidate], scale: Scale
+) -> float:
+    best = max(found.score for c in run if (found := scores.get((c.piece, c.block, c.order))))
+    held = scale.covered(frozenset[str]().union(*(c.words for c in run)))
+    return best * (0.5 + held) * (1 + _MORE * (len(run) - 1))
 
 
 def _grown(

@@ -10,7 +10,7 @@ from typing import Final
 from graph.ports import Passage
 from graph.reasoner import Analysis, Ask, Brief, Claim, Clarify, Evidence, Intent, StepPlan
 from graph.reasoners.aspects import VAGUE, headings, keywords, parts, phrases, subject
-from graph.reasoners.candidates import Candidate, candidates
+from graph.reasoners.candidates import Candidate, Scale, beside, candidates
 from graph.reasoners.excerpts import Excerpt, arranged, diverse, excerpts, scored
 from graph.text.clean import one_line
 from graph.text.language import detect
@@ -35,10 +35,10 @@ class Amount:
 
 
 _AMOUNTS: Final = {"quick": Amount(3, 4, 2), "standard": Amount(4, 6, 3), "deep": Amount(5, 9, 5)}
-_SUMMARY: Final = Amount(0, 0, 2)
+_SUMMARY: Final = Amount(0, 0, 4)  # paragraphs to choose from
 _SENTENCES: Final = 3  # of an excerpt
 _OWN: Final = 2.5  # what stands under the heading that the section is named after
-_VAGUE: Final = 0.3  # weight of words that a question is built with
+_VAGUE: Final = 0.5  # weight of words that a question is built with
 _ANSWER: Final = 4  # sentences of a summary
 _NEARLY: Final = 0.6
 _WIDE_STOPS: Final = "。！？…”』」）"
@@ -125,8 +125,10 @@ def _planned(ask: Ask, scope: Sequence[Passage]) -> list[StepPlan]:
 
 
 def _mixed(found: list[str], said: list[str]) -> list[str]:
-    """What the first look named; what the question itself names where that was little."""
-    return found or [topic for topic in said if len(topic) > 3]
+    """What the first look named; where it named nothing, what the question itself names:
+    phrases, or at least its longest word."""
+    phrased = [topic for topic in said if " " in topic or not topic.isascii()]
+    return found or phrased or sorted(said, key=len, reverse=True)[:1]
 
 
 def _adds(topic: str, steps: Sequence[StepPlan]) -> bool:
@@ -178,27 +180,33 @@ def _weights(*texts: tuple[str, float]) -> dict[str, float]:
     return out
 
 
-def _asked(ask: Ask, title: str = "", queries: Sequence[str] = ()) -> dict[str, float]:
+def _scale(
+    ask: Ask, among: Sequence[Candidate], title: str = "", queries: Sequence[str] = ()
+) -> Scale:
     """What counts in a step: its own words, and less so those of the question."""
     own = 0.5 if title else 1.0
-    return _weights(
+    pairs = beside(query_terms(title or ask.question))
+    asked = _weights(
         (ask.question, own),
         (ask.clarification or "", own),
         (title, 1.0),
         *((query, 0.6) for query in queries),
     )
+    return Scale(asked, among, pairs)
 
 
 def _quotable(ask: Ask, evidence: Sequence[Evidence]) -> list[Candidate]:
     """Sentences of the evidence, without those that only ask the question again."""
     question = subject(ask.question).casefold()
     found = candidates(evidence, ask.language)
-    return [item for item in found if question not in item.text.casefold()]
+    whole = len(set(query_terms(question))) > 3  # a few words are a topic, not yet a question
+    return [item for item in found if not whole or question not in item.text.casefold()]
 
 
 def _analysed(ask: Ask, step: StepPlan, evidence: Sequence[Evidence]) -> Analysis:
     amount = _AMOUNTS.get(ask.depth, _AMOUNTS["standard"])
-    rated = scored(_asked(ask, step.title, step.queries), _quotable(ask, evidence))
+    among = _quotable(ask, evidence)
+    rated = scored(_scale(ask, among, step.title, step.queries), among)
     best = diverse(
         [item for item in rated if not item.dangles or item.order == 1] or rated, amount.findings
     )
@@ -212,16 +220,16 @@ def _written(ask: Ask, brief: Brief) -> list[str]:
     amount = _AMOUNTS.get(ask.depth, _AMOUNTS["standard"])
     among = _quotable(ask, brief.evidence)
     told = {s for text in brief.before for s in _told(text)}
-    asked = _asked(ask) if brief.summary else _asked(ask, brief.title)
+    scale = _scale(ask, among) if brief.summary else _scale(ask, among, brief.title)
     count = _SUMMARY.paragraphs if brief.summary else amount.paragraphs
     all_of_it = among
     if not brief.summary:
         theirs = {title.casefold() for title in brief.others}
         among = [item for item in among if item.label not in theirs]
     favour = {brief.title.casefold(): _OWN}
-    found = excerpts(asked, among, paragraphs=count, length=_SENTENCES, told=told, favour=favour)
+    found = excerpts(scale, among, paragraphs=count, length=_SENTENCES, told=told, favour=favour)
     if not found and not brief.summary:  # then a little of what the others have to tell
-        found = excerpts(asked, all_of_it, paragraphs=1, length=_SENTENCES, told=told)
+        found = excerpts(scale, all_of_it, paragraphs=1, length=_SENTENCES, told=told)
     out: list[str] = []
     for paragraph in _short(found or _quoted(brief, among)) if brief.summary else arranged(found):
         for place, item in enumerate(paragraph):
