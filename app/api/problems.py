@@ -184,7 +184,12 @@ TABLE: Final[Mapping[type[Any], Callable[[Any], Problem]]] = {
 
 
 def problem_of(error: BaseException) -> Problem:
-    """The problem for any error; what no line of the table knows is `internal`."""
+    """The problem for any error; what no line of the table knows is `internal`.
+
+    A task group's failure is the first of what failed in it.
+    """
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
     for kind in type(error).__mro__:
         make = TABLE.get(kind)
         if make is not None:

@@ -9,6 +9,7 @@
 """
 
 import re
+import threading
 import unicodedata
 from functools import lru_cache
 from typing import Final
@@ -55,7 +56,16 @@ _EMPTY_HAN: Final = """
 """
 _STOP: Final = frozenset(_EMPTY_WORDS.split())
 _STOP_HAN: Final = frozenset(_EMPTY_HAN.split())
-_stemmer: Final = snowballstemmer.stemmer("english")
+
+
+class _Stemmers(threading.local):
+    """One a thread: a stemmer keeps the word it works on in itself."""
+
+    def __init__(self) -> None:
+        self.english = snowballstemmer.stemmer("english")
+
+
+_stemmers: Final = _Stemmers()
 
 
 def terms(text: str) -> list[str]:
@@ -115,7 +125,7 @@ def _folded(token: str) -> str:
 
 
 def _stem(word: str) -> str:
-    return _stemmer.stemWord(word) if word.isascii() and word.isalpha() else word
+    return _stemmers.english.stemWord(word) if word.isascii() and word.isalpha() else word
 
 
 def _pairs(run: str, *, asked: bool) -> list[str]:
