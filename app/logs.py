@@ -14,7 +14,17 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 
 # Their lower levels hold addresses, requests and frames: other people's words.
 QUIET: Final = (
-    *("asyncio", "aiohttp", "httpcore", "httpx", "langchain", "langgraph", "langsmith", "openai"),
+    *(
+        "asyncio",
+        "aiohttp",
+        "httpcore",
+        "httpx",
+        "httpx2",
+        "langchain",
+        "langgraph",
+        "langsmith",
+        "openai",
+    ),
     *("psycopg", "psycopg.pool", "sse_starlette", "urllib3", "uvicorn", "markdown_it"),
 )
 

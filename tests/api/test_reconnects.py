@@ -14,6 +14,7 @@ async def test_fifty_drops_through_a_stop_a_resume_and_a_late_modify(database_ur
     with Simulator() as simulator:
         model = {"OPENAI_BASE_URL": simulator.url, "MODEL": "sim-100x60"}
         with Running(database_url, model) as server:
+            server.indexed()
             async with server.client() as client:
                 thread_id = await start(client, QUESTION)
                 await wait_for(client, thread_id, "waiting")

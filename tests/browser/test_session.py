@@ -33,6 +33,7 @@ def test_a_person_asks_edits_approves_reloads_stops_resumes_and_checks(
         Simulator() as simulator,
         Running(database_url, {"OPENAI_BASE_URL": simulator.url, "MODEL": "sim-20x150"}) as server,
     ):
+        server.indexed()
         done = subprocess.run(
             [node, "e2e/session.mjs"],
             check=False,
