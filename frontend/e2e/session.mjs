@@ -39,7 +39,19 @@ async function reportLongerThan(length) {
   )
 }
 
+/** Asked before its documents are indexed, a report is short, and over before the reload. */
+async function documentsIndexed() {
+  const until = Date.now() + PATIENCE
+  while (Date.now() < until) {
+    const { documents } = await (await fetch(`${base}/api/runtime`)).json()
+    if (documents.total > 0 && documents.pending === 0) return
+    await new Promise((done) => setTimeout(done, 200))
+  }
+  throw new Error('the documents were not indexed in time')
+}
+
 try {
+  await documentsIndexed()
   step('ask')
   await page.goto(base)
   await at('question').fill(QUESTION)

@@ -53,7 +53,8 @@ describe('Prose', () => {
     ]
     const markdown = pieces.map(([text]) => text).join('')
     const out = html(markdown, { sentences: sentences(pieces), citations: [cited(1, 1, 0)] })
-    const kept = [...out.matchAll(/<span data-verdict="kept">(.*?)<\/span>/g)].map(
+    const flat = out.replace(/<span class="nowrap">(.*?)<\/span>/g, '$1')
+    const kept = [...flat.matchAll(/<span data-verdict="kept">(.*?)<\/span>/g)].map(
       (m) => m[1] ?? '',
     )
     const repaired = /<span data-verdict="repaired" title="why repaired">(.*?)<\/span>/.exec(out)
@@ -92,7 +93,7 @@ describe('Prose', () => {
     const out = html('## Title\n\nText\n\n## Other\n\n#### Deep', { title: 'Title' })
     expect(out).not.toContain('Title')
     expect(out).toContain('<h3>Other</h3>')
-    expect(out).toContain('<h5>Deep</h5>')
+    expect(out).toContain('<h4>Deep</h4>')
   })
 
   test('tables are tables', () => {

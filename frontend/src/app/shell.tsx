@@ -50,7 +50,7 @@ export function Shell({ threadId, generation, children }: Props) {
           type="button"
           className="plain language"
           data-testid="ui-language"
-          aria-label={text.language}
+          title={text.language}
           lang={language === 'zh' ? 'en' : 'zh'}
           onClick={() => chooseLanguage(language === 'zh' ? 'en' : 'zh')}
         >

@@ -31,7 +31,7 @@ export function ThreadView({ view, store, passage, open, close }: Props) {
     store.told({ name: 'requirement', data: { ...requirement } })
     if (newRun) store.reload()
   }
-  const hasTitle = view.title !== '' && view.title !== view.question
+  const hasTitle = view.title !== '' && !saysTheSame(view.title, view.question)
   return (
     <PassageContext value={control}>
       <div className="thread">
@@ -65,4 +65,10 @@ export function ThreadView({ view, store, passage, open, close }: Props) {
       </div>
     </PassageContext>
   )
+}
+
+/** A title that is the question again, but for its marks and capitals, is shown once. */
+function saysTheSame(title: string, question: string): boolean {
+  const letters = (text: string) => text.toLowerCase().replace(/[\p{P}\p{S}\s]/gu, '')
+  return letters(title) === letters(question)
 }

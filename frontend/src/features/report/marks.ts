@@ -12,6 +12,9 @@ export interface Marks {
 }
 
 const SKIP = new Set(['code', 'pre', 'a', 'button'])
+/** The last word with the space behind it; of writing without spaces, the last character. */
+const TAIL = /(?:[!-~\u00c0-\u04ff]{1,20}|\S)\s?$/u
+const HEADING = /^h[1-6]$/
 const MARK = /\[(\d{1,4})\]|\[(S\d{1,4}(?:\s*,\s*S\d{1,4})*)\]/g
 
 /**
@@ -30,6 +33,7 @@ export function rehypeMarks({ citations, sentences, title }: Marks) {
         end: utf16Index(markdown, sentence.end),
       }))
     dropTitle(root, title)
+    levelHeadings(root)
     walk(root, new Marker(citations, spans))
   }
 }
@@ -37,8 +41,19 @@ export function rehypeMarks({ citations, sentences, title }: Marks) {
 function dropTitle(root: Root, title: string): void {
   const at = root.children.findIndex((node) => node.type === 'element')
   const first = root.children[at]
-  if (first?.type !== 'element' || !/^h[1-6]$/.test(first.tagName)) return
+  if (first?.type !== 'element' || !HEADING.test(first.tagName)) return
   if (textOf(first).trim() === title.trim()) root.children.splice(at, 1)
+}
+
+/** The section's own title is an h2: headings inside it follow from h3 on, without a leap. */
+function levelHeadings(root: Root): void {
+  const headings = root.children.filter(
+    (node): node is Element => node.type === 'element' && HEADING.test(node.tagName),
+  )
+  const levels = [...new Set(headings.map((node) => node.tagName))].sort()
+  for (const node of headings) {
+    node.tagName = `h${Math.min(6, 3 + levels.indexOf(node.tagName))}`
+  }
 }
 
 function textOf(node: ElementContent): string {
@@ -115,8 +130,7 @@ class Marker {
           ? (match[2] ?? '').split(',').map((id) => provisional(Number(id.trim().slice(1))))
           : this.#printed(Number(match[1]), sentence)
       if (made.length === 0) continue
-      if (match.index > from) out.push({ type: 'text', value: value.slice(from, match.index) })
-      out.push(...made)
+      out.push(...withTail(value.slice(from, match.index), made))
       from = match.index + match[0].length
     }
     if (from < value.length) out.push({ type: 'text', value: value.slice(from) })
@@ -134,6 +148,16 @@ class Marker {
     if (!same) this.#seen.set(number, { next: at + 1, sentence, from: citation })
     return [cite(`[${number}]`, citation)]
   }
+}
+
+/** A mark never stands alone at the start of a line: the end of what it follows comes along. */
+function withTail(before: string, marks: Element[]): ElementContent[] {
+  const tail = TAIL.exec(before)?.[0] ?? ''
+  const head = before.slice(0, before.length - tail.length)
+  const out: ElementContent[] = head === '' ? [] : [{ type: 'text', value: head }]
+  if (tail === '') return [...out, ...marks]
+  const children: ElementContent[] = [{ type: 'text', value: tail }, ...marks]
+  return [...out, { type: 'element', tagName: 'span', properties: { dataTail: true }, children }]
 }
 
 function cite(label: string, at: { n: number; start?: number; end?: number }): Element {

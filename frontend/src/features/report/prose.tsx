@@ -57,6 +57,7 @@ function Sentenced(
 ) {
   const text = useText()
   const { children, 'data-verdict': verdict, 'data-reason': reason } = props
+  if (verdict === undefined) return <span className="nowrap">{children}</span>
   const title = verdict === 'repaired' ? (reason ?? text.verdictRepaired) : undefined
   return (
     <span data-verdict={verdict} title={title}>
@@ -73,13 +74,7 @@ function Table({ children }: ComponentProps<'table'>) {
   )
 }
 
-/** The section's own title is an h2: headings inside it stand below. */
 const components: Components = {
-  h1: 'h3',
-  h2: 'h3',
-  h3: 'h4',
-  h4: 'h5',
-  h5: 'h6',
   a: OutsideLink,
   cite: CitationMark,
   span: Sentenced,

@@ -22,13 +22,10 @@ export const ReportSection = memo(function ReportSection({
     <section
       className="report-section"
       id={`section-${section.index}`}
-      aria-labelledby={`section-${section.index}-title`}
       data-open={section.open}
       dir="auto"
     >
-      <h2 id={`section-${section.index}-title`} dir="auto">
-        {section.title}
-      </h2>
+      <h2 dir="auto">{section.title}</h2>
       {section.open ? (
         <div className={writing ? 'growing' : undefined}>
           <Growing markdown={section.text} />
