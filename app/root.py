@@ -100,7 +100,7 @@ async def open_service(settings: Settings, *, serve: bool = True) -> AsyncGenera
 async def _database_url(settings: Settings, stack: AsyncExitStack) -> str:
     if settings.database_url is not None:
         return settings.database_url
-    embedded = await asyncio.to_thread(EmbeddedPostgres.start, settings.data_dir / "postgres")
+    embedded = await asyncio.to_thread(EmbeddedPostgres.start, settings.data_dir)
     # Stopping waits for the server's checkpoint: off the loop.
     stack.push_async_callback(asyncio.to_thread, embedded.stop)
     return embedded.url
