@@ -1,5 +1,8 @@
 """The outline of a version: which sections it has, in which order, and which to write next."""
 
+from collections.abc import Mapping
+from typing import Any, cast
+
 from graph.state import Heading, Section, State, Step
 from graph.text.phrases import phrase
 
@@ -10,9 +13,10 @@ def usable(state: State, step_id: str) -> bool:
     return any(span["n"] not in excluded for span in state.get("evidence", {}).get(step_id, ()))
 
 
-def has_evidence(state: State) -> bool:
+def has_evidence(state: Mapping[str, Any]) -> bool:
     """Whether a report could be written from what was read so far."""
-    return any(usable(state, step_id) for step_id in state.get("evidence", {}))
+    known = cast("State", state)
+    return any(usable(known, step_id) for step_id in known.get("evidence", {}))
 
 
 def reported(state: State, step: Step) -> bool:

@@ -62,7 +62,7 @@ def subject(question: str, limit: int = 120) -> str:
 def parts(question: str) -> list[str]:
     """The questions that a question is made of; one where it is simple."""
     found = [part.strip() for part in _PART.split(one_line(question, 10_000)) if part]
-    return [part for part in found if len(set(query_terms(part))) >= 2]
+    return [part for part in found if query_terms(part)]
 
 
 def phrases(question: str, language: str) -> list[str]:

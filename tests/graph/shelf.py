@@ -15,9 +15,10 @@ _PASSAGE = 600  # characters
 
 @dataclass
 class Shelf:
-    """Documents by key. `reads` counts, `kept` holds what was asked to be kept."""
+    """Documents by key; `kept` holds what was asked to be kept, by thread."""
 
     documents: dict[str, str]
+    snapshots: dict[str, str] = field(default_factory=dict[str, str])  # of pages of the web
     pending: int = 0
     failed: int = 0
     kept: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
@@ -37,7 +38,8 @@ class Shelf:
         return [passages[i] for i in best if scores[i] > 0][:limit]
 
     async def read(self, refs: Sequence[Ref]) -> Sequence[str]:
-        return [self.documents.get(ref.key, "")[ref.start : ref.end] for ref in refs]
+        texts = {**self.documents, **self.snapshots}
+        return [texts.get(ref.key, "")[ref.start : ref.end] for ref in refs]
 
     async def keep(self, thread_id: str, keys: Sequence[str]) -> None:
         self.kept.setdefault(thread_id, set()).update(keys)

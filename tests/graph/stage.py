@@ -4,19 +4,22 @@ import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any
 
 from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.errors import GraphDrained
 from langgraph.runtime import RunControl
 from langgraph.types import Command
 
-from graph import AMEND, Context, compile_workflow, requirement_update, start_input, values
+from graph.context import Context
 from graph.events import RESEARCH_EVENTS
 from graph.ports import Library, Passage, SearchResult, Web, WebHit
 from graph.reasoner import Reasoner
 from graph.reasoners.extractive import ExtractiveReasoner
-from graph.state import State
+from graph.requirements import AMEND, requirement_update
+from graph.start import start_input
+from graph.values import values
+from graph.workflow import compile_workflow
 
 WORKFLOW = compile_workflow()
 NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
@@ -72,10 +75,17 @@ class Stage:
     run_id: str = ""
 
     @property
+    def thread(self) -> dict[str, Any]:
+        return {"configurable": {"thread_id": "t1"}}
+
+    def graph(self) -> Any:
+        return WORKFLOW.copy(update={"checkpointer": self.saver})
+
+    @property
     def config(self) -> dict[str, Any]:
         return {"configurable": {"thread_id": "t1", "run_id": self.run_id}}
 
-    async def ask(self, question: str, *, language: str = "auto", **request: Any) -> State:
+    async def ask(self, question: str, *, language: str = "auto", **request: Any) -> dict[str, Any]:
         return await self.go(
             start_input(
                 thread_id="t1",
@@ -86,12 +96,11 @@ class Stage:
             )
         )
 
-    async def go(self, given: Any, *, same_run: bool = False) -> State:
+    async def go(self, given: Any, *, same_run: bool = False) -> dict[str, Any]:
         if not same_run:
             self.run_id = f"run-{next(self.runs)}"
             self.sink.epoch += 1
         self.control = RunControl()
-        graph: Any = WORKFLOW.copy(update={"checkpointer": self.saver})
         context = Context(
             reasoner=self.reasoner,
             library=self.library,
@@ -101,7 +110,7 @@ class Stage:
             clock=lambda: NOW,
         )
         try:
-            async for _ in graph.astream(
+            async for _ in self.graph().astream(
                 given,
                 self.config,
                 context=context,
@@ -115,11 +124,10 @@ class Stage:
         return await self.state()
 
     async def snapshot(self) -> Any:
-        graph: Any = WORKFLOW.copy(update={"checkpointer": self.saver})
-        return await graph.aget_state(self.config)
+        return await self.graph().aget_state(self.thread)
 
-    async def state(self) -> State:
-        return cast("State", (await self.snapshot()).values)
+    async def state(self) -> dict[str, Any]:
+        return dict((await self.snapshot()).values)
 
     async def values(self) -> dict[str, Any]:
         return values(await self.state())
@@ -132,14 +140,14 @@ class Stage:
         (only,) = (await self.snapshot()).interrupts
         return only.id, only.value
 
-    async def answer(self, value: Any) -> State:
+    async def answer(self, value: Any) -> dict[str, Any]:
         identity, _ = await self.interrupt()
         return await self.go(Command(resume={identity: value}))
 
-    async def modify(self, requirement_id: str, **body: Any) -> State:
+    async def modify(self, requirement_id: str, **body: Any) -> dict[str, Any]:
         return await self.modify_all({"id": requirement_id, **body})
 
-    async def modify_all(self, *bodies: dict[str, Any]) -> State:
+    async def modify_all(self, *bodies: dict[str, Any]) -> dict[str, Any]:
         """What the service does with wishes: on a finished thread they make a new version."""
         update = requirement_update(bodies)
         done = not (await self.next())

@@ -4,7 +4,7 @@ from typing import Any
 
 from langgraph.types import Command
 
-from graph import validate_answer
+from graph.answers import validate_answer
 from tests.graph.shelf import Shelf
 from tests.graph.stage import Stage
 

@@ -1,12 +1,13 @@
 """Wishes at any time: while it runs, in the last node, on a finished thread."""
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from graph import report, requirement_update, unapplied, values
 from graph.evidence import spans_of
+from graph.requirements import requirement_update, unapplied
 from graph.state import State
+from graph.values import report, values
 from tests.graph.shelf import Shelf
 from tests.graph.stage import Stage, rebuilt
 
@@ -23,10 +24,14 @@ def same_but_numbers(section: dict[str, Any]) -> str:
     return text
 
 
-def by_title(state: State, version: int) -> dict[str, dict[str, Any]]:
-    made = report(state, version)
-    assert made
-    return {section["title"]: section for section in made["sections"]}
+def made(state: dict[str, Any], version: int | None = None) -> dict[str, Any]:
+    found = report(state, version)
+    assert found
+    return found
+
+
+def by_title(state: dict[str, Any], version: int) -> dict[str, dict[str, Any]]:
+    return {section["title"]: section for section in made(state, version)["sections"]}
 
 
 @pytest.mark.parametrize("node", STARTS)
@@ -135,7 +140,7 @@ async def test_an_excluded_source_leaves_only_the_sections_that_leaned_on_it() -
     state = await stage.modify("r1", exclude_sources=[gone])
     old, new = by_title(first, 1), by_title(state, 2)
     assert not [c for s in new.values() for c in s["citations"] if c["n"] == gone]
-    assert gone not in [source["n"] for source in report(state, 2)["sources"]]  # pyright: ignore[reportOptionalSubscript]
+    assert gone not in [source["n"] for source in made(state, 2)["sources"]]
     for title in set(old) - leaned - {"Limits of this report"}:
         assert same_but_numbers(new[title]) == same_but_numbers(old[title])
     assert (
@@ -154,7 +159,7 @@ async def test_an_exclusion_can_be_taken_back() -> None:
     await stage.modify("r1", exclude_sources=[gone])
     state = await stage.modify("r2", include_sources=[gone])
     assert values(state)["excluded"] == []
-    assert gone in [s["n"] for s in report(state)["sources"]]  # pyright: ignore[reportOptionalSubscript]
+    assert gone in [s["n"] for s in made(state)["sources"]]
     assert [v["requirement_id"] for v in values(state)["versions"]] == [None, "r1", "r2"]
 
 
@@ -165,8 +170,8 @@ async def test_excluding_while_it_is_written_discards_what_leaned_on_it() -> Non
     (gone,) = [s["n"] for s in first["sources"].values() if s["key"] == "leases"]
     state = await stage.modify("r1", exclude_sources=[gone])
     assert sorted(state["reports"]) == ["1"]
-    made = by_title(state, 1)
-    assert not [c for s in made.values() for c in s["citations"] if c["n"] == gone]
+    sections = by_title(state, 1)
+    assert not [c for s in sections.values() for c in s["citations"] if c["n"] == gone]
     shown = values(state)
     assert rebuilt(stage.sink.events) == {s["index"]: s["markdown"] for s in shown["sections"]}
 
@@ -175,14 +180,13 @@ async def test_excluding_everything_leaves_no_invented_report() -> None:
     stage = Stage(Shelf.of())
     first = await stage.ask(QUESTION, review_plan=False)
     state = await stage.modify("r1", exclude_sources=[s["n"] for s in first["sources"].values()])
-    made = report(state, 2)
-    assert made
-    assert made["partial"]
-    assert [s["title"] for s in made["sections"]] == ["Limits of this report"]
-    assert made["sources"] == []
+    bare = made(state, 2)
+    assert bare["partial"]
+    assert [s["title"] for s in bare["sections"]] == ["Limits of this report"]
+    assert bare["sources"] == []
     back = await stage.modify("r2", include_sources=[s["n"] for s in first["sources"].values()])
-    titles = [s["title"] for s in report(back, 3)["sections"]]  # pyright: ignore[reportOptionalSubscript]
-    assert titles == [s["title"] for s in report(back, 1)["sections"]]  # pyright: ignore[reportOptionalSubscript]
+    titles = [s["title"] for s in made(back, 3)["sections"]]
+    assert titles == [s["title"] for s in made(back, 1)["sections"]]
 
 
 async def test_a_pinned_source_is_preferred() -> None:
@@ -193,7 +197,7 @@ async def test_a_pinned_source_is_preferred() -> None:
     assert values(state)["pinned"] == [pin]
     assert pin not in [c["n"] for c in by_title(first, 1)["Summary"]["citations"]]
     assert pin in [c["n"] for c in by_title(state, 2)["Summary"]["citations"]]
-    evidence = spans_of(state, [state["plan"][0]["id"]])
+    evidence = spans_of(cast("State", state), [state["plan"][0]["id"]])
     assert evidence[0]["n"] == pin
 
 
@@ -224,5 +228,5 @@ async def test_several_wishes_at_once_make_one_version() -> None:
     assert any("last event id" in s["markdown"] for s in by_title(state, 2).values())
 
 
-def _changed(state: State, version: int) -> list[int]:
+def _changed(state: dict[str, Any], version: int) -> list[int]:
     return state["reports"][str(version)]["sections_changed"]

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from graph import report, values
+from graph.values import report, values
 from tests.graph.shelf import Shelf
 from tests.graph.stage import Killed, Stage, rebuilt
 

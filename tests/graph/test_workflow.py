@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from graph import has_evidence, report, values
+from graph.outline import has_evidence
+from graph.values import report, values
 from tests.graph.shelf import Shelf
 from tests.graph.stage import Stage, rebuilt
 
@@ -162,7 +163,7 @@ async def test_values_and_report_of_a_thread_that_has_not_begun() -> None:
     assert values({})["sections"] == []
     assert values({})["draft"] == ""
     assert report({}) is None
-    assert not has_evidence({})  # pyright: ignore[reportArgumentType]
+    assert not has_evidence({})
 
 
 async def test_only_an_asked_for_version_counts() -> None:
