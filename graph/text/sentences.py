@@ -161,7 +161,8 @@ def _flows(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     width = max((b - a for a, b in lines), default=0)
     left = start
     for (a, b), (c, _) in itertools.pairwise(lines):
-        if width > _WIDE or b - a < _SHORT * width:
+        goes_on = text[c : c + 2].isspace()  # an indented line belongs to the one above
+        if width > _WIDE or (b - a < _SHORT * width and not goes_on):
             yield left, b
             left = c
     yield left, end
