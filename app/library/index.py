@@ -23,13 +23,13 @@ import structlog
 from app.library import lease
 from app.library.documents import MOST_ATTEMPTS, Documents, Todo
 from app.library.intake import Batch, Failed, read_one
-from app.library.segments import merge_segments, next_merge, purge_retired
+from app.library.segments import FAN, QUIET_FAN, merge_segments, next_merge, purge_retired
 from app.logs import configure_logs
 from registry.database import Database
 from registry.errors import LeaseLost, StoreDown
 
 MEMORY: Final = 4 * 1024**3  # bytes of address space; a file that needs more is refused
-NICE: Final = 10
+NICE: Final = 5
 PATIENCE: Final = 2.0  # seconds to end after stdin has closed
 _TICK: Final = 0.5  # seconds between signs of life
 
@@ -39,12 +39,13 @@ log = structlog.get_logger(__name__)
 class IndexRun:
     """One run: from the queue as it stands until it is empty."""
 
-    def __init__(self, database: Database, holder: str) -> None:
+    def __init__(self, database: Database, holder: str, *, quiet: bool = False) -> None:
         self._database = database
         self._documents = Documents(database)
         self._holder = holder
         self._batch = Batch()
         self._said = 0.0
+        self._quiet = quiet
         self.done = 0
         self.stopping = False
 
@@ -60,7 +61,7 @@ class IndexRun:
                 await self._take(todo)
             await self._write()
         if not self.stopping:
-            await self._tidy()
+            await self.tidy()
 
     async def _take(self, todo: Todo) -> None:
         # A file that may have taken the reader down before is read with nothing else at stake.
@@ -83,25 +84,25 @@ class IndexRun:
         self.done += count
         if count:
             self.say(None)
-            await self._tidy(most=1)
+            await self.tidy(FAN, most=1)
 
-    async def _tidy(self, most: int = 100) -> None:
+    async def tidy(self, fan: int = QUIET_FAN, *, most: int = 100) -> None:
         """Merges small segments, so that a search has few to look into."""
         for _ in range(most):
-            todo = await next_merge(self._database)
+            todo = await next_merge(self._database, fan)
             if todo is None or self.stopping:
                 break
             async with self._database.transaction() as tx:
                 await lease.renew(tx, self._holder)
                 await merge_segments(self._database, tx, *todo)
             self.say(None)
-        if most > 1:
+        if fan == QUIET_FAN:
             await purge_retired(self._database)
 
     def say(self, name: str | None, *, every: float = 0.0) -> None:
         """A sign of life for whoever started this."""
         now = time.monotonic()
-        if now - self._said < every:
+        if self._quiet or now - self._said < every:
             return
         self._said = now
         line = json.dumps({"current": name, "done": self.done})

@@ -59,6 +59,7 @@ class Indexer:
         self._silence = silence_seconds
         self._heard = 0.0
         self._collected = 0.0
+        self._unseen: set[tuple[str, str]] = set()  # said in the log already
         self._progress: dict[str, Any] = {
             "indexed": 0,
             "pending": 0,
@@ -83,6 +84,10 @@ class Indexer:
 
     async def _rescan(self) -> None:
         seen = await asyncio.to_thread(survey, self.roots)
+        for (root, prefix), reason in seen.unseen.items():
+            if (root, prefix) not in self._unseen:
+                log.warning("folder_unreadable", folder=str(Path(root, prefix)), reason=reason)
+        self._unseen = set(seen.unseen)
         await self._documents.reconcile(seen)
         await self._count()
 

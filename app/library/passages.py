@@ -31,6 +31,8 @@ class Cut:
 
 def words_in(text: str) -> float:
     """Length in words; two characters of a script without spaces count as one."""
+    if text.isascii():
+        return float(len(text.split()))
     return len(_WORD.findall(text)) + len(_WIDE.findall(text)) / 2
 
 

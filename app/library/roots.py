@@ -6,16 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import structlog
-
 from app.library.formats.read import SUFFIXES
 from registry.errors import StartRefused
 
 PROJECT: Final = Path(__file__).resolve().parent.parent.parent
 MOST_FILES: Final = 100_000
 _SKIPPED: Final = frozenset({"node_modules", "__pycache__"})
-
-log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +34,13 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """`unseen`: (root, prefix of names) that could not be looked at; nothing is known of them."""
+    """`unseen`: (root, prefix of names) that could not be looked at, and why.
+
+    Nothing is known of what is there: it is not taken for gone.
+    """
 
     found: tuple[Found, ...]
-    unseen: tuple[tuple[str, str], ...]
+    unseen: dict[tuple[str, str], str]
 
 
 def roots_of(documents_dir: Path | None, project: Path = PROJECT) -> tuple[Root, ...]:
@@ -62,12 +61,11 @@ def roots_of(documents_dir: Path | None, project: Path = PROJECT) -> tuple[Root,
 def survey(roots: tuple[Root, ...]) -> Survey:
     """Looks at all roots. A walk of the file system: for a thread, not for the loop."""
     found: dict[str, Found] = {}  # by real path: a file counts once
-    unseen: list[tuple[str, str]] = []
+    unseen: dict[tuple[str, str], str] = {}
     for root in roots:
         for path, entry in _walk(root, unseen):
             if len(found) >= MOST_FILES:
-                log.warning("documents_too_many", root=str(root.path), limit=MOST_FILES)
-                unseen.append((str(root.path), ""))
+                unseen[str(root.path), ""] = f"there are more than {MOST_FILES:,} documents"
                 break
             try:
                 status = entry.stat()
@@ -76,10 +74,10 @@ def survey(roots: tuple[Root, ...]) -> Survey:
             real = os.path.realpath(entry.path)
             changed = max(status.st_mtime_ns, status.st_ctime_ns)
             found.setdefault(real, Found(str(root.path), path, status.st_size, changed))
-    return Survey(tuple(found.values()), tuple(unseen))
+    return Survey(tuple(found.values()), unseen)
 
 
-def _walk(root: Root, unseen: list[tuple[str, str]]) -> Iterator[tuple[str, os.DirEntry[str]]]:
+def _walk(root: Root, unseen: dict[tuple[str, str], str]) -> Iterator[tuple[str, os.DirEntry[str]]]:
     """Files with a known suffix, links followed, hidden ones and loops left out."""
     seen: set[tuple[int, int]] = set()
     stack = [""]
@@ -94,8 +92,7 @@ def _walk(root: Root, unseen: list[tuple[str, str]]) -> Iterator[tuple[str, os.D
             with os.scandir(folder) as listing:
                 entries = sorted(listing, key=lambda entry: entry.name)
         except OSError as error:
-            log.warning("folder_unreadable", folder=str(folder), reason=error.strerror)
-            unseen.append((str(root.path), prefix))
+            unseen[str(root.path), prefix] = error.strerror or type(error).__name__
             continue
         for entry in entries:
             name = f"{prefix}/{entry.name}" if prefix else entry.name

@@ -16,7 +16,7 @@ from graph.text.words import terms
 
 LARGEST: Final = 65_535  # passages: their numbers fit 16 bits
 RECORD: Final = np.dtype([("passage", "<u2"), ("times", "u1")])
-Floats = npt.NDArray[np.float32]
+_TIMES: Final = [bytes([times]) for times in range(256)]
 Records = npt.NDArray[Any]
 
 
@@ -40,15 +40,15 @@ class SegmentBuilder:
     def add(self, snapshot_id: str, passages: Sequence[Mapping[str, int]]) -> None:
         """`passages`: how often each term occurs in each."""
         self.parts.append(Part(len(self.lengths), len(passages), snapshot_id))
+        held = self._postings
         for counts in passages:
             number = len(self.lengths).to_bytes(2, "little")
             for term, times in counts.items():
-                posting = number + min(times, 255).to_bytes(1, "little")
-                held = self._postings.get(term)
-                if held is None:
-                    self._postings[term] = bytearray(posting)
+                posting = number + _TIMES[min(times, 255)]
+                if term in held:
+                    held[term] += posting
                 else:
-                    held += posting
+                    held[term] = bytearray(posting)
             self.lengths.append(min(sum(counts.values()), LARGEST))
 
     def postings(self) -> dict[str, bytes]:

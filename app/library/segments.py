@@ -8,6 +8,7 @@ from app.library.segment import LARGEST, Part, Source, merge
 from registry.database import Database, Row, Transaction
 
 FAN: Final = 8  # segments of one tier that are merged into one of the next
+QUIET_FAN: Final = 3  # the same when nothing else is left to do
 KEPT_SECONDS: Final = 60  # a merged segment stays this long, for searches under way
 _DEAD_SHARE: Final = 0.2
 _ROWS: Final = 20_000  # postings per statement
@@ -83,8 +84,11 @@ async def purge_retired(database: Database) -> None:
             )
 
 
-async def next_merge(database: Database) -> tuple[str | None, list[int]] | None:
-    """What to merge now: an owner and the segments, or None where all is well."""
+async def next_merge(database: Database, fan: int = FAN) -> tuple[str | None, list[int]] | None:
+    """What to merge now: an owner and the segments, or None where all is well.
+
+    A smaller `fan` leaves fewer segments, for more work.
+    """
     rows = await database.fetch(
         """
         SELECT s.segment_id, s.owner, coalesce(sum(p.count) FILTER (WHERE p.live), 0)::int AS live,
@@ -100,7 +104,7 @@ async def next_merge(database: Database) -> tuple[str | None, list[int]] | None:
             return row["owner"], [row["segment_id"]]
         tiers.setdefault((row["owner"], _tier(row["live"])), []).append(row)
     for (owner, _), group in tiers.items():
-        if len(group) < FAN:
+        if len(group) < fan:
             continue
         chosen: list[int] = []
         size = 0

@@ -56,9 +56,13 @@ def decode(data: bytes, declared: str | None = None, *, markup: bool = False) ->
 
 def _utf8(data: bytes) -> str | None:
     """UTF-8 where it is that, a few broken places allowed."""
-    text = data.decode("utf-8", "replace")
-    broken = text.count("\ufffd")
-    return "utf-8" if broken * 200 <= sum(c > "\x7f" for c in text) else None
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError:
+        text = data.decode("utf-8", "replace")
+        foreign = len(text.encode("utf-16-le")) // 2 - len(text.encode("ascii", "ignore"))
+        return "utf-8" if text.count("\ufffd") * 200 <= foreign else None
+    return "utf-8"
 
 
 def _known(label: str | None) -> str | None:

@@ -172,9 +172,9 @@ def _level(tag: str) -> int:
 
 
 def _close(out: list[Read], now: _Open) -> None:
-    raw = clean("".join(now.pieces))
+    raw = "".join(now.pieces)
     if now.code:
-        lines = (line.rstrip() for line in raw.strip("\n").split("\n"))
+        lines = (line.rstrip() for line in clean(raw).strip("\n").split("\n"))
         text = _BLANK_LINES.sub("\n", "\n".join(lines))
     else:
         text = one_line(raw).strip(" |")

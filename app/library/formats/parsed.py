@@ -13,9 +13,8 @@ from registry.events import scrub
 LONGEST_TEXT: Final = 10_000_000  # characters of one document; more is data, not prose
 _BREAKS: Final = re.compile("\r\n?|[\u2028\u2029\x85\x0b\x0c]")
 _INVISIBLE: Final = re.compile("[\x01-\x08\x0e-\x1f\x7f\xad\ufeff\u200b\u2060]")
-_SPACES: Final = re.compile(r"[^\S\n]+")
 _WIDE: Final = "\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef"
-_WIDE_GAP: Final = re.compile(f"(?<=[{_WIDE}])\n(?=[{_WIDE}])")
+_WIDE_GAP: Final = re.compile(rf"(?<=[{_WIDE}])[^\S\n]*\n\s*(?=[{_WIDE}])")
 
 
 class Unreadable(Exception):
@@ -63,9 +62,11 @@ def clean(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Lines joined as prose: by a space, or by nothing between wide characters."""
-    joined = _WIDE_GAP.sub("", _SPACES.sub(" ", text).replace(" \n", "\n").replace("\n ", "\n"))
-    return " ".join(joined.split())
+    """Clean prose: lines joined by a space, or by nothing between wide characters."""
+    if not text.isascii():
+        text = _WIDE_GAP.sub("", text)
+    line = " ".join(text.split())
+    return line if line.isprintable() else " ".join(clean(line).split())
 
 
 def lay_out(blocks: Iterable[Block]) -> Laid:

@@ -30,6 +30,8 @@ SUFFIXES: Final[dict[str, Format]] = {
 }
 _HTML: Final = re.compile(rb"<(?:!doctype\s+html|html|head|body|title|meta)[\s>]", re.IGNORECASE)
 
+_ODD: Final = re.compile("[\x00-\x08\x0e-\x1a\ufffd]")
+
 
 def read_document(data: bytes, name: str, tick: Callable[[], None] = lambda: None) -> Parsed:
     """Raises `Unreadable`. The title falls back to the file's name without its suffix."""
@@ -82,5 +84,4 @@ def format_of(data: bytes, name: str) -> Format:
 def _is_binary(data: bytes) -> bool:
     """Control characters that no text has. UTF-16 has zero bytes, so the text is asked."""
     head = decode(data[:8192])
-    odd = sum(c < "\t" or "\x0e" <= c < "\x1b" or c == "\ufffd" for c in head)
-    return odd * 20 > len(head)
+    return len(_ODD.findall(head)) * 20 > len(head)
