@@ -37,6 +37,7 @@ def server(_template: None) -> Iterator[Running]:
     url = databases().fresh(migrated)
     settings = {"HEARTBEAT_SECONDS": "0.5", "SEND_TIMEOUT_SECONDS": "2"}
     with Running(url, settings, documents={"garden.md": GARDEN}) as made:
+        made.indexed()
         yield made
     databases().drop(url)
 
@@ -47,6 +48,7 @@ def keyed(_template: None) -> Iterator[Running]:
     url = databases().fresh(migrated)
     keys = "ann:ann-secret:default,bob:bob-secret,root:root-secret:admin"
     with Running(url, {"API_KEYS": keys}, documents={"garden.md": GARDEN}) as made:
+        made.indexed("ann-secret")
         yield made
     databases().drop(url)
 

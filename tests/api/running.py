@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
@@ -75,6 +76,17 @@ class Running:
             self.stop(signal.SIGKILL)
             raise RuntimeError(f"the server did not start:\n{self.log.read_text()[-2000:]}")
         return line.split()[-1]
+
+    def indexed(self, key: str | None = None) -> None:
+        """Waits until all documents are read."""
+        headers = {"Authorization": f"Bearer {key}"} if key else {}
+        deadline = time.monotonic() + START_SECONDS
+        while time.monotonic() < deadline:
+            seen = httpx.get(f"{self.url}/api/runtime", headers=headers).json()["documents"]
+            if seen["indexed"] and not seen["pending"]:
+                return
+            time.sleep(0.05)
+        raise RuntimeError(f"the documents were not indexed:\n{self.log.read_text()[-2000:]}")
 
     def restart(self) -> None:
         """A new process on the same database and folders, at a new address."""

@@ -12,22 +12,27 @@ from app.terminal import harmless
 from tests.api.conftest import GARDEN
 from tests.api.running import run_app
 from tests.api.terminal import Terminal
+from tests.conftest import migrated
+from tests.services import databases
 from tests.simulator import Simulator
 
 QUESTION = "How much honey does a colony of bees need for the winter?"
 RESUME = re.compile(r"python -m app ask --resume ([0-9a-f-]{36})")
 
 
-@pytest.fixture
-def settings(database_url: str, tmp_path: Path) -> dict[str, str]:
-    documents = tmp_path / "documents"
+@pytest.fixture(scope="module")
+def settings(_template: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """One database for all: the documents are indexed by the first question."""
+    folder, url = tmp_path_factory.mktemp("ask"), databases().fresh(migrated)
+    documents = folder / "documents"
     documents.mkdir()
     (documents / "garden.md").write_text(GARDEN)
-    return {
-        "DATABASE_URL": database_url,
-        "DATA_DIR": str(tmp_path / "data"),
+    yield {
+        "DATABASE_URL": url,
+        "DATA_DIR": str(folder / "data"),
         "DOCUMENTS_DIR": str(documents),
     }
+    databases().drop(url)
 
 
 @pytest.fixture(scope="module")

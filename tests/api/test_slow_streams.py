@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
+from tests.api.conftest import GARDEN
 from tests.api.eventstream import Parser
 from tests.api.reading import approve, finished, follow, names, start, state, stream, waiting
 from tests.api.running import Running
@@ -26,7 +27,7 @@ def simulator() -> Iterator[Simulator]:
         yield made
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def slow(_template: None, simulator: Simulator) -> Iterator[Running]:
     """Two tokens a second, one run at a time, a beat every 0.3 s, streams cut after 2 s."""
     url = databases().fresh(migrated)
@@ -39,7 +40,8 @@ def slow(_template: None, simulator: Simulator) -> Iterator[Running]:
         "DRAIN_SECONDS": "10",
         "MAX_RUNS": "1",
     }
-    with Running(url, settings) as made:
+    with Running(url, settings, documents={"garden.md": GARDEN}) as made:
+        made.indexed()
         yield made
     databases().drop(url)
 
@@ -195,7 +197,8 @@ async def test_f36_tokens_of_a_hostile_model_stay_text(
     database_url: str, simulator: Simulator
 ) -> None:
     settings = {"OPENAI_BASE_URL": simulator.url, "MODEL": "sim-0x60-nul"}
-    with Running(database_url, settings) as made:
+    with Running(database_url, settings, documents={"garden.md": GARDEN}) as made:
+        made.indexed()
         async with made.client() as client:
             thread = await waiting(client, QUESTION)
             await approve(client, thread)
