@@ -26,22 +26,19 @@ WRITE: Final = "write"
 VERIFY: Final = "verify"
 FINISH: Final = "finish"
 
-_RESEARCH: Final = (AMEND, RETRIEVE, READ, ANALYSE, REFLECT, WRITE)
-# What may follow each node; `onward` never leaves these, and drawings show them.
-NEXT: Final[dict[str, list[str]]] = {
+# What may follow each node. Once a plan is approved, a wish or an early finish may lead from
+# anywhere to anywhere, so the later nodes are open to each other.
+_BEFORE: Final[dict[str, list[str]]] = {
     INTENT: [CLARIFY, SCOPE],
     CLARIFY: [SCOPE],
     SCOPE: [PLAN],
-    PLAN: [REVIEW, *_RESEARCH],
-    REVIEW: [PLAN, *_RESEARCH],
-    AMEND: [*_RESEARCH, VERIFY, FINISH],
-    RETRIEVE: [READ, *_RESEARCH],
-    READ: [*_RESEARCH],
-    ANALYSE: [*_RESEARCH],
-    REFLECT: [*_RESEARCH],
-    WRITE: [*_RESEARCH, VERIFY],
-    VERIFY: [*_RESEARCH, FINISH],
-    FINISH: [*_RESEARCH, VERIFY, END],
+}
+_LATER: Final = (AMEND, RETRIEVE, READ, ANALYSE, REFLECT, WRITE, VERIFY, FINISH)
+NEXT: Final[dict[str, list[str]]] = {
+    **_BEFORE,
+    PLAN: [REVIEW, *_LATER, END],
+    REVIEW: [PLAN, *_LATER, END],
+    **{node: [*_LATER, END] for node in _LATER},
 }
 
 

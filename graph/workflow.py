@@ -23,6 +23,8 @@ from graph.nodes.verify import verify
 from graph.nodes.write import write, written_step
 from graph.requirements import AMEND
 from graph.state import State
+from graph.text.language import detect
+from graph.text.words import query_terms
 
 _WORK: dict[str, Work] = {
     routing.INTENT: intent,
@@ -46,7 +48,12 @@ def compile_workflow() -> CompiledStateGraph[State, Context, State, State]:
     durability="sync")`. Input: `start_input(...)`, None to go on, `Command(resume={id: value})`
     with a value from `validate_answer`, `Command(update=requirement_update(...))`, on a
     finished thread with `goto=AMEND`.
+
+    Takes about half a second: the small language models are loaded here, so that no start and
+    no search waits for them on the event loop.
     """
+    detect("Is this English?")
+    query_terms("这是中文吗")
     graph: Any = StateGraph(State, context_schema=Context)
     for name, work in _WORK.items():
         graph.add_node(name, node(name, work))

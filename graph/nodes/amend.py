@@ -23,6 +23,8 @@ from graph.values import printed
 
 async def amend(state: State, ctx: Context) -> Update:
     wishes = waiting(state)
+    if not wishes:  # delivered again after it was applied
+        return {}
     opens = str(state["version"]) in state.get("reports", {})
     version = state["version"] + opens
     lists = apply_lists(state, wishes)
@@ -59,7 +61,7 @@ async def amend(state: State, ctx: Context) -> Update:
         "reflected": False,
     }
     if opens:
-        update |= {"opened_by": wishes[0]["id"] if wishes else None, "finish": False}
+        update |= {"opened_by": wishes[0]["id"], "finish": False}
     if headings:  # what was written is settled: only what was asked for is researched
         update["rounds"] = limits(state["request"]["depth"]).rounds
     return update

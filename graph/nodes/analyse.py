@@ -26,6 +26,9 @@ async def analyse(state: State, ctx: Context) -> Update:
 
     async def one(step: Step) -> None:
         evidence = await load(state, ctx.library, [step["id"]])
+        if not evidence:  # excluded meanwhile, or its snapshots are gone
+            done[step["id"]] = (Analysis(), [])
+            return
         try:
             result = await ctx.reasoner.analyse(ask_of(state), step_plan(step), evidence)
         except ModelFailed as failure:

@@ -15,13 +15,13 @@ _WORD: Final = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+(?:
 
 
 async def finish(state: State, ctx: Context) -> Update:
-    if waiting(state):  # came between verify and here: the version takes it in first
-        return {}
     rejected = state.get("rejected")
     if rejected:
         if rejected["run_id"] == ctx.run_id:
             raise unsupported_report(rejected["survived"], rejected["total"])
-        return _rewritten(state)  # the reader resumed: this time it may come out better
+        return _rewritten(state)  # the reader went on: this time it may come out better
+    if waiting(state):  # came between verify and here: the version takes it in first
+        return {}
     made = _report(state, ctx)
     ctx.sink.emit(
         "report",

@@ -3,6 +3,7 @@
 A drain never cuts a section: the graph stops between supersteps by itself.
 """
 
+import asyncio
 from collections.abc import AsyncIterator
 
 from graph.citations import Numbering, cite
@@ -43,7 +44,7 @@ async def write(state: State, ctx: Context) -> Update:
         if text:
             raw += text
             ctx.sink.emit("token", {"section": index, "text": text})
-    section = _section(state, heading, index, raw, evidence)
+    section = await asyncio.to_thread(_section, state, heading, index, raw, evidence)
     ctx.sink.emit("section", {"version": version, **printed(section)})
     return {"outline": headings, "sections": {str(index): section}, "verified": False}
 

@@ -112,6 +112,16 @@ async def test_a_report_that_no_source_backs_is_refused_and_a_resume_writes_it_a
     assert made["sections"][0]["citations"]
 
 
+async def test_a_wish_on_a_refused_report_writes_it_anew() -> None:
+    stage = Stage(Shelf.of(), reasoner=Inventing(sections=5))
+    with pytest.raises(WorkflowFailed):
+        await stage.ask(QUESTION, review_plan=False)
+    state = await stage.modify("r1", message="what the epoch is for")
+    assert sorted(state["reports"]) == ["1"]
+    assert "penguins" not in values(state)["draft"]
+    assert "Every write carries the epoch" in values(state)["draft"]
+
+
 async def test_what_the_gate_removes_is_counted_in_the_report() -> None:
     stage = Stage(Shelf.of(), reasoner=Inventing(sections=1))
     state = await stage.ask(QUESTION, review_plan=False)

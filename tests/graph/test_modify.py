@@ -87,6 +87,22 @@ async def test_a_wish_before_the_last_node_is_in_the_first_version() -> None:
     assert any(EPOCH in s["markdown"] for s in by_title(state, 1).values())
 
 
+async def test_a_wish_that_finds_nothing_is_named_in_the_version_it_came_into() -> None:
+    stage = Stage(Shelf.of())
+    stage.drain_at("node.finished", "node", "verify")
+    await stage.ask(QUESTION, review_plan=False)
+    state = await stage.modify("r1", message="zeppelin mooring masts")
+    assert sorted(state["reports"]) == ["1"]
+    assert made(state)["partial"]
+    assert (
+        "No evidence was found for: Zeppelin mooring masts."
+        in (made(state)["sections"][-1]["markdown"])
+    )
+    state = await stage.modify("r2", message="how deep the mariana trench is")
+    assert "mariana trench" in made(state, 2)["sections"][-1]["markdown"]
+    assert state["reports"]["2"]["sections_changed"] == [len(made(state, 2)["sections"]) - 1]
+
+
 async def test_a_wish_in_the_last_node_is_too_late_and_a_modify_run_takes_it() -> None:
     stage = Stage(Shelf.of())
     stage.drain_at("node.started", "node", "finish")
@@ -214,6 +230,7 @@ async def test_the_same_wish_delivered_twice_is_applied_once() -> None:
     state = await stage.modify("r1", message="what the epoch is for")
     assert len([s for s in state["plan"] if "epoch" in s["title"]]) == 1
     assert len(stage.sink.named("requirement")) == 1
+    assert sorted(state["reports"]) == ["1", "2"]  # and no version for nothing
 
 
 async def test_several_wishes_at_once_make_one_version() -> None:
