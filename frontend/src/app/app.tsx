@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useState, useSyncExternalStore } from 'react'
+import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'react'
 
 import { authState, subscribeAuth } from '../api/auth'
 import { AskForm } from '../features/ask/ask-form'
@@ -22,6 +22,12 @@ export function App() {
   useEffect(() => {
     document.documentElement.lang = language === 'zh' ? 'zh-Hans' : 'en'
   }, [language])
+  const shown = useRef(threadId)
+  useEffect(() => {
+    // Another view was opened: the keyboard and the screen reader go on from its start.
+    if (threadId !== null && shown.current !== threadId) document.getElementById('main')?.focus()
+    shown.current = threadId
+  }, [threadId])
   useEffect(() => {
     if (threadId === null) document.title = text.appName
   }, [threadId, text])

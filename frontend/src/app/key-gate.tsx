@@ -7,7 +7,7 @@ import { useText } from '../i18n/text'
 export function KeyGate({ refused }: { refused: boolean }) {
   const text = useText()
   const [key, setKey] = useState('')
-  const [remember, setRemember] = useState(false)
+  const [remember, setRemember] = useState(true)
   const dialog = useRef<HTMLDialogElement>(null)
 
   useEffect(() => {

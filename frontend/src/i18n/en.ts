@@ -56,7 +56,7 @@ export const en = {
   tokensUsed: (n: string) => `${n} tokens`,
   loading: 'Loading…',
 
-  linkLost: 'The connection was lost. Trying again; the work goes on meanwhile.',
+  linkLost: 'The connection was lost. Trying again; nothing that was done is lost.',
   linkOffline: 'This device is offline. The work goes on meanwhile.',
   threadMissing: 'There is no such thread here, or it belongs to somebody else.',
   backHome: 'Ask a new question',

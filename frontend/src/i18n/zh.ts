@@ -55,7 +55,7 @@ export const zh: Table = {
   tokensUsed: (n) => `${n} 个词元`,
   loading: '正在加载……',
 
-  linkLost: '连接已断开，正在重试；研究仍在进行。',
+  linkLost: '连接已断开，正在重试；已完成的内容不会丢失。',
   linkOffline: '此设备已离线；研究仍在进行。',
   threadMissing: '这里没有此研究，或者它属于其他人。',
   backHome: '提一个新问题',

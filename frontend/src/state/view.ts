@@ -130,8 +130,3 @@ export const ENDING = new Set([
 export function isActive(status: Status): boolean {
   return status === 'pending' || status === 'running'
 }
-
-/** A report worth showing or saving: at least one version was finished. */
-export function hasReport(view: View): boolean {
-  return view.versions.length > 0
-}

@@ -2,7 +2,7 @@ import { memo, useMemo } from 'react'
 
 import { useText } from '../../i18n/text'
 import { ProblemNote } from '../../shared/problem-note'
-import { hasReport, isActive, type View } from '../../state/view'
+import { isActive, type View } from '../../state/view'
 import { Downloads } from './downloads'
 import { ReportSection } from './section'
 import { SourceTitles } from './source-titles'
@@ -23,6 +23,7 @@ export const Report = memo(function Report({ view, shown }: Props) {
   )
   const { sections, version, isOld } = shown
   if (sections.length === 0) return null
+  const writing = !isOld && isActive(view.status)
   const finished = view.versions.some((entry) => entry.version === version)
   return (
     <SourceTitles value={titles}>
@@ -30,14 +31,13 @@ export const Report = memo(function Report({ view, shown }: Props) {
         className="report"
         data-testid="report"
         data-version={version}
+        data-writing={writing}
         aria-label={text.report}
       >
-        {hasReport(view) && (
-          <div className="report-tools">
-            <Versions versions={view.versions} shown={version} onShow={shown.show} />
-            {finished && <Downloads threadId={view.threadId} version={version} />}
-          </div>
-        )}
+        <div className="report-tools">
+          <Versions versions={view.versions} shown={version} onShow={shown.show} />
+          {finished && <Downloads threadId={view.threadId} version={version} />}
+        </div>
         {isOld && (
           <p className="note">
             {text.versionOld}{' '}
@@ -49,11 +49,7 @@ export const Report = memo(function Report({ view, shown }: Props) {
         {shown.partial && <p className="note">{text.reportPartial}</p>}
         <ProblemNote problem={shown.problem} />
         {sections.map((section) => (
-          <ReportSection
-            key={section.index}
-            section={section}
-            writing={!isOld && isActive(view.status)}
-          />
+          <ReportSection key={section.index} section={section} writing={writing} />
         ))}
       </article>
     </SourceTitles>
