@@ -128,7 +128,8 @@ class ResearchBody:
             bodies = await self._requirements.queued(run.thread_id)
             update = requirement_update(bodies) if bodies else None
             return _Input(Command(resume={answer_id: run.input["value"]}, update=update))
-        if state.next:
+        # Not `next`: it leaves out tasks whose writes are stored although their step is not.
+        if state.tasks:
             return _Input(await self._update(run))
         bodies = await self._requirements.queued(run.thread_id)
         if run.kind == "modify" and bodies:
