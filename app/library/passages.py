@@ -30,10 +30,13 @@ class Cut:
 
 
 def words_in(text: str) -> float:
-    """Length in words; two characters of a script without spaces count as one."""
+    """Length in words; two characters of a script without spaces count as one.
+
+    So do 12 characters without a break: encoded data is long, though it be one word.
+    """
     if text.isascii():
-        return float(len(text.split()))
-    return len(_WORD.findall(text)) + len(_WIDE.findall(text)) / 2
+        return max(len(text.split()), len(text) / 12)
+    return max(len(_WORD.findall(text)) + len(_WIDE.findall(text)) / 2, len(text) / 12)
 
 
 def cut(laid: Laid, title: str = "") -> list[Cut]:
