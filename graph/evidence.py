@@ -1,11 +1,17 @@
 """From the state's spans to evidence with text, and back to the words of a question."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from graph.ports import Library, Passage, Ref
 from graph.reasoner import Ask, Claim, Evidence, StepPlan
 from graph.requirements import messages
 from graph.state import Finding, Hit, Span, State, Step
+
+_ABOVE: Final = 160  # code points above a passage in which its heading is looked for
+_LONGEST_HEADING: Final = 100
+_NONE: Final = Span(n=0, start=0, end=0, score=float("-inf"))
+_STOPS: Final = ".!?;,:|。！？；，：…"
 
 
 def ask_of(state: State) -> Ask:
@@ -46,7 +52,6 @@ async def load(
     spans = spans_of(state, step_ids)[:limit]
     pinned = set(state.get("pinned", ()))
     refs = [_ref(state, span) for span in spans]
-    texts = await library.read(refs) if refs else ()
     return [
         Evidence(
             n=span["n"],
@@ -55,10 +60,31 @@ async def load(
             title=state["sources"][str(span["n"])]["title"],
             score=span["score"],
             pinned=span["n"] in pinned,
+            heading=heading,
         )
-        for span, ref, text in zip(spans, refs, texts, strict=True)
+        for span, ref, (text, heading) in zip(spans, refs, await texts(library, refs), strict=True)
         if text
     ]
+
+
+async def texts(library: Library, refs: Sequence[Ref]) -> list[tuple[str, str]]:
+    """The text of each span and the heading it stands under, each "" where there is none."""
+    if not refs:
+        return []
+    above = [Ref(r.key, max(0, r.start - _ABOVE), r.start) for r in refs]
+    found = await library.read([*refs, *above])
+    before = found[len(refs) :]
+    return [(text, _heading(head)) for text, head in zip(found, before, strict=False)]
+
+
+def _heading(before: str) -> str:
+    """The line right above a passage, where it reads like a heading: short, alone, no stop."""
+    lines = before.rstrip().rsplit("\n", 1)
+    line = lines[-1].strip("#*_ \t")
+    alone = len(lines) == 2 or len(before) < _ABOVE
+    if not alone or not before.endswith("\n") or not 0 < len(line) <= _LONGEST_HEADING:
+        return ""
+    return "" if line[-1] in _STOPS else line
 
 
 def findings_of(state: State, step_ids: Sequence[str]) -> list[Finding]:
@@ -92,7 +118,7 @@ def hit_of(passage: Passage, score: float) -> Hit:
     )
 
 
-def passage_of(hit: Hit, text: str) -> Passage:
+def passage_of(hit: Hit, text: str, heading: str = "") -> Passage:
     return Passage(
         ref=Ref(hit["key"], hit["start"], hit["end"]),
         text=text,
@@ -101,10 +127,8 @@ def passage_of(hit: Hit, text: str) -> Passage:
         kind=hit["kind"],
         date=hit["date"],
         score=hit["score"],
+        heading=heading,
     )
-
-
-_NONE = Span(n=0, start=0, end=0, score=float("-inf"))
 
 
 def _ref(state: State, span: Span) -> Ref:

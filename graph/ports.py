@@ -31,6 +31,7 @@ class Passage:
     kind: SourceKind
     date: str | None  # ISO date, where the source gives one
     score: float
+    heading: str = ""  # the one it stands under, where known
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,7 @@ class Evidence:
     title: str
     score: float = 0.0  # of its search; 0..1
     pinned: bool = False  # the reader wants this source to lead
+    heading: str = ""  # the one it stands under, where known
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from graph.context import Context
-from graph.evidence import ask_of, passage_of, step_plan
+from graph.evidence import ask_of, passage_of, step_plan, texts
 from graph.limits import limits
 from graph.nodes.node import Update
 from graph.nodes.wishes import announce_applied, apply_lists
@@ -67,8 +67,8 @@ async def _looked_at(state: State, ctx: Context) -> list[Passage]:
     """The passages of the first look, with their text; of the web only titles are known."""
     hits = state.get("scope") or []
     refs = [Ref(hit["key"], hit["start"], hit["end"]) for hit in hits if hit["key"]]
-    texts = iter(await ctx.library.read(refs) if refs else ())
-    return [passage_of(hit, next(texts) if hit["key"] else hit["title"]) for hit in hits]
+    found = iter(await texts(ctx.library, refs))
+    return [passage_of(hit, *(next(found) if hit["key"] else (hit["title"], ""))) for hit in hits]
 
 
 def _fallback(state: State) -> StepPlan:

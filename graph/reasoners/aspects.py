@@ -106,6 +106,8 @@ def headings(question: str, scope: Sequence[Passage]) -> list[str]:
                 continue
             shared = len(asked & words) / len(words)
             spoken = len(asked & set(terms(below))) / (len(asked) or 1)
+            if label == passage.title and not shared:
+                continue  # names the document, nothing of the question
             score = (spoken + 0.5 * shared) / (1 + 0.05 * rank)
             rated[label] = max(rated.get(label, 0.0), score)
     best = sorted(rated, key=lambda label: -rated[label])
@@ -117,7 +119,7 @@ def headings(question: str, scope: Sequence[Passage]) -> list[str]:
 def _headed(passage: Passage) -> list[tuple[str, str]]:
     """(heading, the text under it) of a passage; its title stands for what has none."""
     out: list[tuple[str, str]] = []
-    label, start = passage.title, 0
+    label, start = passage.heading or passage.title, 0
     for block in blocks(passage.text):
         if block.kind == "heading":
             out.append((label, passage.text[start : block.start]))

@@ -17,6 +17,8 @@ _MARK: Final = re.compile(r"[\[【(（]\s*[Ss]\d+\s*[\]】)）]")
 _BLOCK_START: Final = re.compile(r"(?:[#>|+*-]|\d{1,3}[.)])\s|[|`~]{3}|</?[a-zA-Z!]")
 _FOOTNOTE: Final = re.compile(r"\[(?:\d{1,3}|citation needed|edit|note \d+)\]|〔\d+〕")
 _ENDS: Final = re.compile(r"[.!?。！？…][\"'”’」』）)\]*_`]*$")
+# Lines of a list or of code that were taken for one sentence.
+_RUN_ON: Final = re.compile(r"[^\s.,;:，。；：、-]\s*\n\s*[A-Z0-9{}$<`]")
 _ADDRESS: Final = re.compile(r"https?://")
 _ASKS: Final = re.compile(r"[?？][\"'”’」』）)*_]*$")
 _DANGLES: Final = re.compile(
@@ -82,11 +84,13 @@ def candidates(evidence: Sequence[Evidence], language: str) -> list[Candidate]:
         title = frozenset(terms(piece.title))
         order: Counter[int] = Counter()
         for found in sentences(piece.text, language):
-            text = shown(piece.text[found.start : found.end])
+            raw = piece.text[found.start : found.end]
+            text = shown(raw)
             order[found.block] += 1
-            if text in seen or not quotable(text):
+            if text in seen or _RUN_ON.search(raw) or not quotable(text):
                 continue
             seen.add(text)
+            heading = found.heading or piece.heading
             words = terms(text)
             counts = Counter(words)
             out.append(
@@ -99,9 +103,9 @@ def candidates(evidence: Sequence[Evidence], language: str) -> list[Candidate]:
                     text=text,
                     words=frozenset(counts),
                     counts=counts,
-                    heading=frozenset(terms(found.heading)),
+                    heading=frozenset(terms(heading)),
                     title=title,
-                    label=found.heading.casefold(),
+                    label=heading.casefold(),
                     dangles=bool(_DANGLES.match(text)),
                     pinned=piece.pinned,
                     pairs=beside(words),
