@@ -7,6 +7,8 @@ import './styles/base.css'
 import './styles/layout.css'
 import './styles/forms.css'
 import './styles/thread.css'
+import './styles/plan.css'
+import './styles/activity.css'
 import './styles/report.css'
 import './styles/sources.css'
 
