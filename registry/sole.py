@@ -32,8 +32,8 @@ class SoleWorker:
         while not await settle(self._try()):
             if loop.time() > deadline:
                 raise StartRefused(
-                    "another worker already serves this database: stop it, or set REDIS_URL "
-                    "for all of them"
+                    "another worker already serves this database, and without Redis there "
+                    "can be only one: stop it first"
                 )
             await asyncio.sleep(0.1)
 
