@@ -10,6 +10,7 @@ from graph.state import Finding, Hit, Span, State, Step
 
 _ABOVE: Final = 160  # code points above a passage in which its heading is looked for
 _LONGEST_HEADING: Final = 100
+_LETTERS: Final = 0.8  # of a heading; lines of code have fewer
 _NONE: Final = Span(n=0, start=0, end=0, score=float("-inf"))
 _STOPS: Final = ".!?;,:|。！？；，：…"
 
@@ -84,7 +85,8 @@ def _heading(before: str) -> str:
     alone = len(lines) == 2 or len(before) < _ABOVE
     if not alone or not before.endswith("\n") or not 0 < len(line) <= _LONGEST_HEADING:
         return ""
-    return "" if line[-1] in _STOPS else line
+    letters = sum(c.isalpha() or c.isspace() for c in line)
+    return "" if line[-1] in _STOPS or letters < _LETTERS * len(line) else line
 
 
 def findings_of(state: State, step_ids: Sequence[str]) -> list[Finding]:

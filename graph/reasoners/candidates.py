@@ -14,7 +14,7 @@ from graph.text.sentences import sentences
 from graph.text.words import terms
 
 _MARK: Final = re.compile(r"[\[【(（]\s*[Ss]\d+\s*[\]】)）]")
-_BLOCK_START: Final = re.compile(r"(?:[#>|+*-]|\d{1,3}[.)])\s|[|`~]{3}|</?[a-zA-Z!]")
+_BLOCK_START: Final = re.compile(r"(?:[#>|+*-]|\d{1,3}[.)])\s|[|`~]{3}|[<{}$/\\\[]")
 _FOOTNOTE: Final = re.compile(r"\[(?:\d{1,3}|citation needed|edit|note \d+)\]|〔\d+〕")
 _ENDS: Final = re.compile(r"[.!?。！？…][\"'”’」』）)\]*_`]*$")
 # Lines of a list or of code that were taken for one sentence.

@@ -10,6 +10,7 @@ from tests.graph.shelf import Shelf
 PLAIN = (
     "A title\n\nHow leases end\n\nA lease ends after 30 seconds. It may be renewed.\n\n"
     "This paragraph ends with a stop.\n\nAnd so the next one has no heading.\n\n"
+    "curl -N $A/$T/events\n\nThe next words follow a line of code.\n\n"
     "见证\n\n租约在三十秒之后结束。"
 )
 
@@ -25,6 +26,7 @@ async def test_the_line_right_above_a_passage_is_its_heading() -> None:
         "A lease ends after 30 seconds.": "How leases end",
         "It may be renewed.": "",  # follows a sentence on its line
         "And so the next one has no heading.": "",  # follows a paragraph
+        "The next words follow a line of code.": "",
         "租约在三十秒之后结束。": "见证",
         "A title": "",  # nothing stands above it
     }

@@ -161,6 +161,8 @@ async def test_what_was_told_before_is_not_told_again() -> None:
         "- A list marker that came along with the words of the sentence here.",
         "0.1 0.2 0.3 0.4 0.5 0.6 0.7 0.8 0.9 1.0 1.1 1.2.",
         "word " * 70 + ".",
+        '{"action": "approve"} starts the research with the plan as it is.',
+        "$A is the address that all of the calls below are sent to.",
     ],
 )
 def test_what_reads_badly_is_not_quoted(text: str) -> None:
