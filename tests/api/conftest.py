@@ -36,7 +36,8 @@ def server(_template: None) -> Iterator[Running]:
     """Without keys: everyone is the local user."""
     url = databases().fresh(migrated)
     settings = {"HEARTBEAT_SECONDS": "0.5", "SEND_TIMEOUT_SECONDS": "2"}
-    with Running(url, settings, documents={"garden.md": GARDEN}) as made:
+    documents = {"garden.md": GARDEN, "broken.pdf": "This is not a PDF."}
+    with Running(url, settings, documents=documents) as made:
         made.indexed()
         yield made
     databases().drop(url)

@@ -220,3 +220,14 @@ async def test_the_own_origin_is_taken(client: httpx.AsyncClient, server: Runnin
     assert response.status_code == 200
     named = {"Host": server.url.removeprefix("http://").replace("127.0.0.1", "localhost")}
     assert (await client.get("/api/threads", headers=named)).status_code == 200
+
+
+async def test_a_broken_document_is_named_and_stops_nothing(client: httpx.AsyncClient) -> None:
+    documents = (await client.get("/api/documents")).json()["documents"]
+    by_name = {document["name"]: document for document in documents}
+    assert by_name["garden.md"]["status"] == "ready"
+    assert by_name["garden.md"]["shared"] is True
+    broken = by_name["broken.pdf"]
+    assert (broken["status"], broken["passages"]) == ("failed", 0)
+    assert broken["reason"]
+    assert "\n" not in broken["reason"]

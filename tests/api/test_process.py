@@ -125,6 +125,18 @@ def test_a_file_in_place_of_the_data_folder_is_one_line(tmp_path: Path) -> None:
     _refused(run_app("serve", settings={"PORT": "0", "DATA_DIR": str(blocked)}), 1, "DATA_DIR")
 
 
+def test_a_documents_folder_that_is_not_there_is_one_line(
+    tmp_path: Path, database_url: str
+) -> None:
+    settings = {
+        "PORT": "0",
+        "DATA_DIR": str(tmp_path),
+        "DATABASE_URL": database_url,
+        "DOCUMENTS_DIR": str(tmp_path / "nowhere"),
+    }
+    _refused(run_app("serve", settings=settings), 1, "DOCUMENTS_DIR")
+
+
 def test_a_second_worker_on_the_database_is_one_line(server: Running) -> None:
     settings = {**server.environment, "PORT": "0"}
     _refused(run_app("serve", settings=settings), 1, "another worker")
