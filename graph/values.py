@@ -34,6 +34,7 @@ def values(state: Mapping[str, Any]) -> dict[str, Any]:
                 "run_id": r["run_id"],
                 "requirement_id": r["requirement_id"],
                 "sections_changed": r["sections_changed"],
+                "partial": r["partial"],
             }
             for r in _versions(known)
         ],

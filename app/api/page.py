@@ -16,8 +16,8 @@ FOREVER: Final = {"Cache-Control": "public, max-age=31536000, immutable"}
 ASK_FIRST: Final = {"Cache-Control": "no-cache"}
 POLICY: Final = {
     "Content-Security-Policy": (
-        "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; "
-        "object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+        "connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
     ),
     "Referrer-Policy": "no-referrer",
 }

@@ -153,6 +153,7 @@ async def test_values_redraw_the_page_without_the_events() -> None:
             "run_id": "run-1",
             "requirement_id": None,
             "sections_changed": [s["index"] for s in shown["sections"]],
+            "partial": stage.sink.named("report")[0]["partial"],
         }
     ]
     for section in shown["sections"]:

@@ -101,6 +101,7 @@ export interface Version {
   run_id?: string
   requirement_id?: string | null
   sections_changed?: number[]
+  partial?: boolean
 }
 
 export interface Requirement {

@@ -33,6 +33,7 @@ export function fromState(state: StateResponse, previous?: View): View {
     findings: values.findings ?? [],
     openQuestions: values.open_questions ?? [],
     version,
+    partial: versions.find((v) => v.version === version)?.partial ?? false,
     sections,
     versions,
     requirements: (values.requirements ?? []).map(requirement),
