@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.__main__ import main
+from app.command import main
 from app.settings import Settings
 from tests.api.reading import start, state
 from tests.api.running import Running, run_app
