@@ -58,16 +58,17 @@ class IndexRun:
             for todo in todos:
                 if self.stopping:
                     break
-                await self._take(todo)
-            await self._write()
+                await self.take(todo)
+            await self.write()
         if not self.stopping:
             await self.tidy()
 
-    async def _take(self, todo: Todo) -> None:
+    async def take(self, todo: Todo) -> None:
+        """Reads one document into the batch, and writes that where it is full."""
         # A file that may have taken the reader down before is read with nothing else at stake.
         alone = todo.attempts > 0
         if alone:
-            await self._write()
+            await self.write()
         self.say(todo.name)
         if todo.attempts >= MOST_ATTEMPTS:
             reason = f"its reader crashed or hung {todo.attempts} times"
@@ -76,9 +77,10 @@ class IndexRun:
             await self._documents.begin([todo.id])
             self._batch.add(read_one(todo, lambda: self.say(todo.name, every=_TICK)))
         if alone or self._batch.full:
-            await self._write()
+            await self.write()
 
-    async def _write(self) -> None:
+    async def write(self) -> None:
+        """Writes what was read."""
         count = len(self._batch.items)
         await self._batch.write(self._database, self._holder)
         self.done += count

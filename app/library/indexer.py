@@ -29,6 +29,7 @@ from registry.settle import settle
 RESCAN_SECONDS: Final = 5.0
 SILENCE_SECONDS: Final = 90.0  # the longest that one file may take between two signs of life
 COLLECT_SECONDS: Final = 60.0
+STARTING_SECONDS: Final = 30.0  # on top of that, before the first sign
 GOODBYE_SECONDS: Final = 3.0
 
 log = structlog.get_logger(__name__)
@@ -48,9 +49,10 @@ class Indexer:
         *,
         project: Path = PROJECT,
         silence_seconds: float = SILENCE_SECONDS,
+        rescan_seconds: float = RESCAN_SECONDS,
     ) -> None:
         self.roots = roots_of(documents_dir, project)
-        self.loop = Loop("index", RESCAN_SECONDS, self._pass)
+        self.loop = Loop("index", rescan_seconds, self._pass)
         self._url = url
         self._database = library.database
         self._documents = library.documents
@@ -109,7 +111,7 @@ class Indexer:
         async with self._process() as process, asyncio.TaskGroup() as group:
             listening = group.create_task(self._listen(process))
             while not listening.done():
-                await asyncio.wait({listening}, timeout=RESCAN_SECONDS)
+                await asyncio.wait({listening}, timeout=self.loop.period)
                 if listening.done():
                     break
                 if time.monotonic() - self._heard > self._silence:
@@ -149,7 +151,7 @@ class Indexer:
             stdout=PIPE,
             cwd=PROJECT,
         )
-        self._heard = time.monotonic()
+        self._heard = time.monotonic() + STARTING_SECONDS
         try:
             if process.stdin is not None:
                 process.stdin.write(json.dumps(task).encode() + b"\n")

@@ -171,15 +171,16 @@ async def _store(tx: Transaction, item: Ready) -> UUID | None:
         )
         await tx.execute(
             """
-            INSERT INTO passages (snapshot_id, ordinal, start_at, end_at, text)
-            SELECT %(key)s, p.place - 1, p.start_at, p.end_at, p.text
-            FROM unnest(%(starts)b::int[], %(ends)b::int[], %(texts)b::text[])
-                 WITH ORDINALITY AS p (start_at, end_at, text, place)
+            INSERT INTO passages (snapshot_id, ordinal, start_at, end_at, heading, text)
+            SELECT %(key)s, p.place - 1, p.start_at, p.end_at, p.heading, p.text
+            FROM unnest(%(starts)b::int[], %(ends)b::int[], %(heads)b::text[], %(texts)b::text[])
+                 WITH ORDINALITY AS p (start_at, end_at, heading, text, place)
             """,
             {
                 "key": key,
                 "starts": [piece.start for piece in item.cuts],
                 "ends": [piece.end for piece in item.cuts],
+                "heads": [piece.heading for piece in item.cuts],
                 "texts": [item.laid.text[piece.start : piece.end] for piece in item.cuts],
             },
         )

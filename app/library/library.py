@@ -44,8 +44,8 @@ class DocumentLibrary:
             return []
         return await self.database.fetch(
             """
-            SELECT DISTINCT ON (c.place) c.place, p.snapshot_id, p.start_at, p.end_at, p.text,
-                   s.url, s.title, s.kind, s.date
+            SELECT DISTINCT ON (c.place) c.place, p.snapshot_id, p.start_at, p.end_at, p.heading,
+                   p.text, s.url, s.title, s.kind, s.date
             FROM unnest(%(keys)s::uuid[], %(ordinals)s::int[])
                  WITH ORDINALITY AS c (snapshot_id, ordinal, place)
             JOIN passages p USING (snapshot_id, ordinal)
@@ -106,4 +106,5 @@ def _passage(row: Row, score: float) -> Passage:
         kind=row["kind"],
         date=row["date"],
         score=score,
+        heading=row["heading"],
     )

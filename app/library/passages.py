@@ -22,11 +22,12 @@ _HAN: Final = re.compile("[\u3400-\u9fff]")
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """text[start:end] of the laid out text, under the headings `context`."""
+    """text[start:end] of the laid out text, under the headings `context`, one a line."""
 
     start: int
     end: int
     context: str
+    heading: str = ""  # the nearest of them; not the document's title
 
 
 def words_in(text: str) -> float:
@@ -75,17 +76,18 @@ def _sections(laid: Laid) -> Iterator[tuple[list[Span], tuple[str, ...]]]:
 def _fill(text: str, spans: Sequence[Span], head: tuple[str, ...]) -> Iterator[Cut]:
     """Blocks joined up to `SMALLEST` words and no further than `LARGEST`."""
     context = "\n".join(dict.fromkeys(part for part in head if part))
+    heading = head[-1] if len(head) > 1 else ""
     start, end, size = -1, -1, 0.0
     for left, right in _pieces(text, spans):
         length = words_in(text[left:right])
         if start >= 0 and (size >= SMALLEST or size + length > LARGEST):
-            yield Cut(start, end, context)
+            yield Cut(start, end, context, heading)
             start, size = -1, 0.0
         if start < 0:
             start = left
         end, size = right, size + length
     if start >= 0:
-        yield Cut(start, end, context)
+        yield Cut(start, end, context, heading)
 
 
 def _pieces(text: str, spans: Sequence[Span]) -> Iterator[tuple[int, int]]:

@@ -42,6 +42,7 @@ CREATE TABLE passages (
     ordinal     int NOT NULL,
     start_at    int NOT NULL,
     end_at      int NOT NULL,
+    heading     text NOT NULL,            -- the one it stands under, "" where there is none
     text        text NOT NULL,            -- snapshots.text[start_at:end_at]: a hit needs no page
     PRIMARY KEY (snapshot_id, ordinal)
 );

@@ -21,11 +21,10 @@ def pdf(pages: Sequence[Lines], *, encrypted: bool = False) -> bytes:
     for number, lines in enumerate(pages):
         shown = " ".join(f"({line}) Tj T*" for line in lines)
         stream = f"BT /F1 12 Tf 14 TL 50 750 Td {shown} ET"
+        font = "/Resources << /Font << /F1 3 0 R >> >>"
+        box = f"/MediaBox [0 0 612 792] /Contents {5 + 2 * number} 0 R {font}"
         objects += [
-            (
-                f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents {5 + 2 * number} 0 R"
-                " /Resources << /Font << /F1 3 0 R >> >> >>"
-            ),
+            f"<< /Type /Page /Parent 2 0 R {box} >>",
             f"<< /Length {len(stream)} >>\nstream\n{stream}\nendstream",
         ]
     extra = ""

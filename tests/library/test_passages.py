@@ -31,6 +31,7 @@ def test_a_passage_knows_the_headings_above_it_and_does_not_hold_them() -> None:
         "Manual\nLeases\nRenewal",
         "Manual\nEpochs",
     ]
+    assert [c.heading for c in cut(laid, "Manual")] == ["Leases", "Renewal", "Epochs"]
     assert not any("Renewal" in laid.text[c.start : c.end] for c in cut(laid))
 
 

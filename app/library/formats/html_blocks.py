@@ -26,6 +26,9 @@ _DATA: Final = "data table"  # in place of the tag: its rows are lines, its cell
 _ROWS: Final = frozenset({_DATA, "tr", "caption"})
 _NEVER: Final = names("script style template noscript head title")
 _MENU_TAGS: Final = names("div ul ol section p table")
+# Below these no subtree is looked into as a whole: nested pages would cost their square.
+_MENUS_DEEP: Final = 50
+_TABLES_DEEP: Final = 5
 _TIGHT: Final = frozenset({"li", "tr", "dd"})
 _MENUS: Final = re.compile(
     r"(?:^|[\s_-])(?:nav|navbar|menu|breadcrumbs?|sidebar|footer|cookies?|share|sharing|social"
@@ -57,7 +60,7 @@ class Read:
     linked: float  # share of the characters inside links
 
 
-def _skips(node: LexborNode, tag: str) -> bool:
+def _skips(node: LexborNode, tag: str, depth: int) -> bool:
     if tag in _SKIPPED:
         return True
     if tag == "header":  # of the site, not of the article
@@ -68,7 +71,12 @@ def _skips(node: LexborNode, tag: str) -> bool:
         or attributes.get("aria-hidden") == "true"
         or (attributes.get("role") or "") in _SKIPPED_ROLES
         or bool(_HIDDEN_STYLE.search(attributes.get("style") or ""))
-        or (tag in _MENU_TAGS and _is_named_menu(attributes) and _is_menu(node))
+        or (
+            depth < _MENUS_DEEP
+            and tag in _MENU_TAGS
+            and _is_named_menu(attributes)
+            and _is_menu(node)
+        )
     )
 
 
@@ -115,7 +123,7 @@ class _Walk:
         self.out: list[Read] = []
         self._now = _Open()
         self._path: list[tuple[int, str]] = [(root.mem_id, root.tag or "")]
-        self._within = {"a": 0, "pre": 0, _DATA: 0}  # how many of these are open
+        self._within = {"a": 0, "pre": 0, "table": 0, _DATA: 0}  # how many of these are open
         self._skipped = 0  # length of the path when skipping began, 0: not skipping
         self._everything = everything
 
@@ -140,14 +148,14 @@ class _Walk:
             self._now.linked += len(text.strip()) if self._within["a"] else 0
 
     def enter(self, node: LexborNode, tag: str) -> None:
-        if tag == "table" and not self._skipped and _is_data(node):
-            tag = _DATA
+        if tag == "table" and not self._skipped and self._within[tag] < _TABLES_DEEP:
+            tag = _DATA if _is_data(node) else tag
         self._path.append((node.mem_id, tag))
         if tag in self._within:
             self._within[tag] += 1
         if self._skipped:
             return
-        if tag in _NEVER if self._everything else _skips(node, tag):
+        if tag in _NEVER if self._everything else _skips(node, tag, len(self._path)):
             self._skipped = len(self._path)
         elif tag in _BLOCKS and self._within[_DATA] and tag not in _ROWS:
             self._now.pieces.append("\n")  # `<td><p>`: a row is one block
