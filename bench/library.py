@@ -113,7 +113,7 @@ async def _indexing(url: str, folder: Path, size: int) -> list[Figure]:
     database = Database(url, size=4)
     await database.open()
     library = DocumentLibrary(database)
-    indexer = Indexer(url, folder, library, project=folder / "none")
+    indexer = Indexer(url, folder, library, project=folder.parent)
     waits: list[float] = []
     began = time.monotonic()
     async with asyncio.TaskGroup() as group:

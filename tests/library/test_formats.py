@@ -138,7 +138,7 @@ NEST = b'<?xml version="1.0"?><a>' + b"<b>" * 50_000 + b"</b>" * 50_000 + b"</a>
         ("a.txt", lambda: b"\x00" * 20, "the file is empty"),
         ("a.txt", lambda: bytes(range(32)) * 99, "neither text nor a format that can be read"),
         ("a.html", lambda: b"<html><body><script>x</script>", "no text in it"),
-        ("a.txt", lambda: b"a" * (BIGGEST + 1), "34 MB, over the limit of 33 MB"),
+        ("a.txt", lambda: b"a" * (BIGGEST + 2**20), "33 MiB, over the limit of 32 MiB"),
     ],
 )
 def test_what_cannot_be_read_says_why_in_one_line(

@@ -57,7 +57,7 @@ def read_document(data: bytes, name: str, tick: Callable[[], None] = lambda: Non
 
 
 def too_big(size: int) -> str:
-    return f"{size / 1_000_000:.0f} MB, over the limit of {BIGGEST // 1_000_000} MB"
+    return f"{size / 2**20:.0f} MiB, over the limit of {BIGGEST // 2**20} MiB"
 
 
 def format_of(data: bytes, name: str) -> Format:
