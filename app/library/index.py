@@ -10,7 +10,6 @@ import contextlib
 import json
 import os
 import resource
-import signal
 import sys
 import threading
 import time
@@ -96,7 +95,7 @@ class IndexRun:
                 break
             async with self._database.transaction() as tx:
                 await lease.renew(tx, self._holder)
-                await merge_segments(self._database, tx, *todo)
+                await merge_segments(tx, *todo)
             self.say(None)
         if fan == QUIET_FAN:
             await purge_retired(self._database)
@@ -147,13 +146,15 @@ async def index(task: dict[str, Any]) -> None:
 
 
 def main() -> int:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C is for the service; stdin tells
     with contextlib.suppress(OSError):
         os.nice(NICE)
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.RLIM_INFINITY))
     configure_logs(os.environ.get("LOG_LEVEL", "info").lower())
-    task = json.loads(sys.stdin.buffer.readline() or b"{}")
+    line = sys.stdin.buffer.readline()
+    if not line:
+        return 0  # whoever started this is gone already
+    task = json.loads(line)
     if "url" not in task:
         sys.stderr.write("started by the service; `python -m app serve` indexes by itself\n")
         return 2

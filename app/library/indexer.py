@@ -8,6 +8,7 @@ file it was at counts an attempt.
 import asyncio
 import contextlib
 import json
+import os
 import sys
 import time
 from asyncio.subprocess import PIPE, Process
@@ -150,6 +151,8 @@ class Indexer:
             stdin=PIPE,
             stdout=PIPE,
             cwd=PROJECT,
+            env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+            start_new_session=True,  # a Ctrl-C is for the service, which then closes stdin
         )
         self._heard = time.monotonic() + STARTING_SECONDS
         try:

@@ -56,6 +56,7 @@ async def insert_segment(
 
 async def kill_parts(tx: Transaction, snapshot_ids: Sequence[UUID]) -> None:
     """From this commit on no search finds passages of these snapshots."""
+    await _alone(tx)
     await tx.execute(
         """
         WITH dead AS (
@@ -65,6 +66,11 @@ async def kill_parts(tx: Transaction, snapshot_ids: Sequence[UUID]) -> None:
         """,
         {"ids": list(snapshot_ids)},
     )
+
+
+async def _alone(tx: Transaction) -> None:
+    """No merge while parts die, and none dies while a merge copies it. Searches go on."""
+    await tx.execute("LOCK TABLE segments IN SHARE ROW EXCLUSIVE MODE")
 
 
 async def purge_retired(database: Database) -> None:
@@ -123,18 +129,18 @@ def _tier(passages: int) -> int:
     return sum(passages > bound for bound in bounds)
 
 
-async def read_source(database: Database, segment_id: int) -> Source:
-    head = await database.fetch_one(
+async def _source(tx: Transaction, segment_id: int) -> Source:
+    head = await tx.fetch_one(
         "SELECT lengths FROM segments WHERE segment_id = %(id)s", {"id": segment_id}
     )
-    parts = await database.fetch(
+    parts = await tx.fetch(
         """
         SELECT first, count, snapshot_id FROM segment_parts
         WHERE segment_id = %(id)s AND live ORDER BY first
         """,
         {"id": segment_id},
     )
-    postings = await database.fetch(
+    postings = await tx.fetch(
         "SELECT term, data FROM postings WHERE segment_id = %(id)s ORDER BY term",
         {"id": segment_id},
     )
@@ -146,15 +152,10 @@ async def read_source(database: Database, segment_id: int) -> Source:
     )
 
 
-async def merge_segments(
-    database: Database, tx: Transaction, owner: str | None, segment_ids: Sequence[int]
-) -> None:
-    """Replaces segments by one with all that lives in them, in the caller's transaction.
-
-    A part that dies meanwhile comes back to life here; the documents' table, which has the
-    last word in every search, still leaves it out.
-    """
-    sources = [await read_source(database, segment_id) for segment_id in segment_ids]
+async def merge_segments(tx: Transaction, owner: str | None, segment_ids: Sequence[int]) -> None:
+    """Replaces segments by one with all that lives in them, in the caller's transaction."""
+    await _alone(tx)
+    sources = [await _source(tx, segment_id) for segment_id in segment_ids]
     lengths, parts, postings = merge(sources)
     if parts:
         await insert_segment(tx, owner=owner, lengths=lengths, parts=parts, postings=postings)

@@ -1,5 +1,6 @@
 """Indexing: what is added, changed and removed in the folder is so in the search."""
 
+import asyncio
 import logging
 import os
 from pathlib import Path
@@ -10,7 +11,7 @@ from app.library import lease
 from app.library.documents import MOST_ATTEMPTS, Documents
 from app.library.index import IndexRun
 from app.library.roots import Root, roots_of, survey
-from app.library.segments import FAN
+from app.library.segments import FAN, merge_segments
 from graph.ports import Coverage, Ref
 from registry.errors import LeaseLost, StartRefused
 from tests.library.desk import HOLDER, READER, Desk
@@ -180,6 +181,36 @@ async def test_many_small_changes_leave_few_segments(desk: Desk) -> None:
         "SELECT sum(passages)::int AS n FROM segments WHERE retired_at IS NULL"
     )
     assert row == {"n": 2}
+
+
+async def test_what_dies_during_a_merge_is_dead_after_it(desk: Desk) -> None:
+    for name in ("a.md", "b.md"):
+        desk.write(name, f"# Comet\n\nThe comet of {name} was seen.")
+        await desk.index()
+    rows = await desk.database.fetch("SELECT segment_id FROM segments")
+    (desk.folder / "a.md").unlink()
+
+    async def waiting() -> bool:
+        row = await desk.database.fetch_one(
+            "SELECT 1 FROM pg_locks WHERE NOT granted AND relation = 'segments'::regclass"
+        )
+        return row is not None
+
+    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+        async with desk.database.transaction() as tx:
+            await merge_segments(tx, None, [row["segment_id"] for row in rows])
+            group.create_task(desk.rescan())
+            while not await waiting():
+                await asyncio.sleep(0.01)
+    live = await desk.database.fetch(
+        """
+        SELECT p.snapshot_id FROM segment_parts p JOIN segments s USING (segment_id)
+        WHERE p.live AND s.retired_at IS NULL
+        """
+    )
+    current = await desk.database.fetch("SELECT snapshot_id FROM documents")
+    assert live == current
+    assert await desk.found("comet") == ["b.md"]
 
 
 def test_links_loops_hidden_files_and_other_formats(tmp_path: Path) -> None:

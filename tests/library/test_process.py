@@ -162,3 +162,11 @@ def test_the_process_alone_says_who_starts_it() -> None:
     )
     assert done.returncode == 2
     assert len(done.stderr.splitlines()) == 1
+
+
+async def test_a_ctrl_c_of_the_terminal_does_not_reach_the_process(
+    many: Desk, parent: psutil.Process
+) -> None:
+    await until(lambda: bool(children(parent)), seconds=30)
+    (child,) = children(parent)
+    assert os.getpgid(child.pid) != os.getpgid(parent.pid)
