@@ -134,10 +134,15 @@ class Indexer:
     async def _listen(self, process: Process) -> None:
         if process.stdout is None:
             return
+        done = 0
         while line := await process.stdout.readline():
             self._heard = time.monotonic()
-            with contextlib.suppress(ValueError):
-                self._progress["current"] = json.loads(line).get("current")
+            said = json.loads(line)
+            self._progress["current"] = said["current"]
+            if said["done"] != done:
+                done = said["done"]
+                with contextlib.suppress(StoreDown):
+                    await self._count()
 
     @contextlib.asynccontextmanager
     async def _process(self) -> AsyncGenerator[Process]:

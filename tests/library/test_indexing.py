@@ -196,12 +196,15 @@ async def test_what_dies_during_a_merge_is_dead_after_it(desk: Desk) -> None:
         )
         return row is not None
 
-    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
-        async with desk.database.transaction() as tx:
-            await merge_segments(tx, None, [row["segment_id"] for row in rows])
-            group.create_task(desk.rescan())
-            while not await waiting():
-                await asyncio.sleep(0.01)
+    async with (
+        asyncio.timeout(20),
+        asyncio.TaskGroup() as group,
+        desk.database.transaction() as tx,
+    ):
+        await merge_segments(tx, None, [row["segment_id"] for row in rows])
+        group.create_task(desk.rescan())
+        while not await waiting():
+            await asyncio.sleep(0.01)
     live = await desk.database.fetch(
         """
         SELECT p.snapshot_id FROM segment_parts p JOIN segments s USING (segment_id)
