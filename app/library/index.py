@@ -38,7 +38,14 @@ log = structlog.get_logger(__name__)
 class IndexRun:
     """One run: from the queue as it stands until it is empty."""
 
-    def __init__(self, database: Database, holder: str, *, quiet: bool = False) -> None:
+    def __init__(
+        self,
+        database: Database,
+        holder: str,
+        *,
+        stop: threading.Event | None = None,
+        quiet: bool = False,
+    ) -> None:
         self._database = database
         self._documents = Documents(database)
         self._holder = holder
@@ -46,20 +53,20 @@ class IndexRun:
         self._said = 0.0
         self._quiet = quiet
         self.done = 0
-        self.stopping = False
+        self._stop = stop or threading.Event()
 
     async def run(self) -> None:
         """Raises `LeaseLost` when another process has taken over."""
-        while not self.stopping:
+        while not self._stop.is_set():
             todos = await self._documents.todo(200)
             if not todos:
                 break
             for todo in todos:
-                if self.stopping:
+                if self._stop.is_set():
                     break
                 await self.take(todo)
             await self.write()
-        if not self.stopping:
+        if not self._stop.is_set():
             await self.tidy()
 
     async def take(self, todo: Todo) -> None:
@@ -91,7 +98,7 @@ class IndexRun:
         """Merges small segments, so that a search has few to look into."""
         for _ in range(most):
             todo = await next_merge(self._database, fan)
-            if todo is None or self.stopping:
+            if todo is None or self._stop.is_set():
                 break
             async with self._database.transaction() as tx:
                 await lease.renew(tx, self._holder)
@@ -112,12 +119,12 @@ class IndexRun:
             sys.stdout.flush()
 
 
-def _watch(run: IndexRun) -> None:
+def _watch(stop: threading.Event) -> None:
     """Ends the process some time after stdin has closed, wherever it is then."""
     with contextlib.suppress(OSError):
         while os.read(0, 4096):  # not by `sys.stdin`, whose lock the interpreter's end needs
             pass
-    run.stopping = True
+    stop.set()
     time.sleep(PATIENCE)
     os._exit(0)
 
@@ -132,15 +139,13 @@ async def _opened(task: dict[str, Any]) -> AsyncGenerator[Database]:
         await database.close()
 
 
-async def index(task: dict[str, Any]) -> None:
+async def index(task: dict[str, Any], stop: threading.Event) -> None:
     holder = str(task.get("holder") or uuid4())
     async with _opened(task) as database:
         if not await lease.take(database, holder):
             return
-        run = IndexRun(database, holder)
-        threading.Thread(target=_watch, args=(run,), daemon=True).start()
         try:
-            await run.run()
+            await IndexRun(database, holder, stop=stop).run()
         finally:
             await lease.give_back(database, holder)
 
@@ -158,8 +163,10 @@ def main() -> int:
     if "url" not in task:
         sys.stderr.write("started by the service; `python -m app serve` indexes by itself\n")
         return 2
+    stop = threading.Event()
+    threading.Thread(target=_watch, args=(stop,), daemon=True).start()
     try:
-        asyncio.run(index(task))
+        asyncio.run(index(task, stop))
     except LeaseLost:
         log.info("index_taken_over")
     except StoreDown as error:

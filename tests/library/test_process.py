@@ -170,3 +170,17 @@ async def test_a_ctrl_c_of_the_terminal_does_not_reach_the_process(
     await until(lambda: bool(children(parent)), seconds=30)
     (child,) = children(parent)
     assert os.getpgid(child.pid) != os.getpgid(parent.pid)
+
+
+def test_the_process_ends_with_its_parent_also_while_the_database_is_not_there() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "app.library.index"],
+        cwd=PROJECT,
+        stdin=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    assert process.stdin is not None
+    task = {"url": "postgresql://nobody@127.0.0.1:1/none?connect_timeout=60", "holder": "x"}
+    process.stdin.write(json.dumps(task).encode() + b"\n")
+    process.stdin.close()
+    assert process.wait(timeout=10) == 0  # a pool would try for 15 seconds
