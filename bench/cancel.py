@@ -24,23 +24,11 @@ from app.saver import RunSaver
 from app.settings import Settings
 from bench import Figure
 from registry.run import Status
+from tests.app.whole import ASK, QUESTION, indexed
 from tests.simulator import Simulator
 
 BOUND_MS: Final = 100
 RUNS: Final = {"model": 100, "checkpoint": 50, "ranking": 50}
-QUESTION: Final = "How does a cancel reach a run on another worker?"
-ASK: Final[dict[str, Any]] = {
-    "language": "en",
-    "depth": "quick",
-    "review_plan": False,
-    "clarify": False,
-    "web": False,
-    "documents": True,
-    "allow_domains": [],
-    "deny_domains": [],
-    "max_tokens": None,
-    "max_seconds": None,
-}
 
 
 def measure() -> Iterable[Figure]:
@@ -57,7 +45,7 @@ async def _measure() -> list[Figure]:
             model="sim-50x400",
         )
         async with open_service(settings) as service:
-            await _indexed(service)
+            await indexed(service)
             figures: list[Figure] = []
             everything: list[float] = []
             for kind, count in RUNS.items():
@@ -78,16 +66,6 @@ def _figure(name: str, times: list[float], bound: float | None, share: float = 0
     ordered = sorted(times)
     value = ordered[min(len(ordered) - 1, int(len(ordered) * share))]
     return Figure(name, round(value, 1), "ms", bound, "lower")
-
-
-async def _indexed(service: Service) -> None:
-    """Ranking needs something to rank: the project's own documents."""
-    async with asyncio.timeout(60):
-        while True:
-            coverage = await service.library.coverage(owner="bench")
-            if coverage.indexed and not coverage.pending:
-                return
-            await asyncio.sleep(0.1)
 
 
 async def _one(service: Service, simulator: Simulator, kind: str) -> float:

@@ -16,20 +16,7 @@ from app.root import Service, open_service
 from app.saver import RunSaver
 from app.settings import Settings
 from registry.run import Run, Status
-
-QUESTION = "How does a cancel reach a run on another worker?"
-ASK: dict[str, Any] = {
-    "language": "en",
-    "depth": "quick",
-    "review_plan": False,
-    "clarify": False,
-    "web": False,
-    "documents": True,
-    "allow_domains": [],
-    "deny_domains": [],
-    "max_tokens": None,
-    "max_seconds": None,
-}
+from tests.app.whole import ASK, QUESTION, indexed
 
 
 @asynccontextmanager
@@ -41,12 +28,7 @@ async def service(database_url: str, folder: Path) -> AsyncGenerator[Service]:
         data_dir=folder,
     )
     async with open_service(settings) as made:
-        async with asyncio.timeout(60):
-            while True:
-                coverage = await made.library.coverage(owner="ann")
-                if coverage.indexed and not coverage.pending:
-                    break
-                await asyncio.sleep(0.05)
+        await indexed(made)
         yield made
 
 
