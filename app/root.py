@@ -36,6 +36,7 @@ from registry.sole import SoleWorker
 from registry.timeline import Timeline
 from registry.worker import SERVE, Worker, WorkerOptions
 
+LOOK_SECONDS = 4.0  # of the ten until ready; a larger folder is looked through afterwards
 ASK = "ask-"  # worker ids of terminal runs: their leases count, no lock of theirs dies
 
 log = structlog.get_logger(__name__)
@@ -93,8 +94,18 @@ async def open_service(settings: Settings, *, serve: bool = True) -> AsyncGenera
             stack.push_async_callback(sole.release)
             await sole.take()
             await service.worker.scan(dead_prefix=SERVE)
+            await _look(service.indexer)
         await stack.enter_async_context(_loops(service.loops))
         yield service
+
+
+async def _look(indexer: Indexer) -> None:
+    """Before the first question comes, so that its report can say what was not read yet."""
+    try:
+        async with asyncio.timeout(LOOK_SECONDS):
+            await indexer.rescan()
+    except (TimeoutError, StoreDown) as error:
+        log.warning("first_look_unfinished", reason=str(error) or f"{LOOK_SECONDS} s were over")
 
 
 async def _database_url(settings: Settings, stack: AsyncExitStack) -> str:

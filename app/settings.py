@@ -35,7 +35,9 @@ class Key:
 class Settings(BaseSettings):
     """Every name here is a variable of the same name in capitals."""
 
-    model_config = SettingsConfigDict(env_file=".env", extra="ignore", frozen=True)
+    model_config = SettingsConfigDict(
+        env_file=".env", env_ignore_empty=True, extra="ignore", frozen=True
+    )
 
     host: str = "127.0.0.1"
     port: int = Field(8000, ge=0, le=65535)

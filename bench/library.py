@@ -89,7 +89,7 @@ def measure() -> Iterable[Figure]:
     folder.chmod(0o755)
     server = EmbeddedPostgres.start(folder / "postgres")
     try:
-        size = _write_pages(folder / "pages")
+        size = write_pages(folder / "pages")
         yield from asyncio.run(_indexing(server.url, folder / "pages", size))
         yield from asyncio.run(_searching(server.url))
     finally:
@@ -97,7 +97,7 @@ def measure() -> Iterable[Figure]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _write_pages(folder: Path) -> int:
+def write_pages(folder: Path) -> int:
     """Their size in bytes."""
     prose = Prose(1)
     folder.mkdir()

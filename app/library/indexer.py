@@ -77,7 +77,7 @@ class Indexer:
         return dict(self._progress)
 
     async def _pass(self) -> None:
-        await self._rescan()
+        await self.rescan()
         if self._progress["pending"] and await lease.free(self._database, self._holder):
             await self._index()
         now = time.monotonic()
@@ -85,7 +85,8 @@ class Indexer:
             self._collected = now
             await self._snapshots.collect()
 
-    async def _rescan(self) -> None:
+    async def rescan(self) -> None:
+        """One look at the folders: what is new, changed or gone counts from now on."""
         seen = await asyncio.to_thread(survey, self.roots)
         for (root, prefix), reason in seen.unseen.items():
             if (root, prefix) not in self._unseen:
@@ -120,7 +121,7 @@ class Indexer:
                     process.kill()
                 self.loop.beat = asyncio.get_running_loop().time()
                 with contextlib.suppress(StoreDown):  # the process says so too, and ends
-                    await self._rescan()
+                    await self.rescan()
         self._progress["current"] = None
         if process.returncode:
             log.warning("index_process_died", code=process.returncode)
