@@ -11,7 +11,7 @@ import os
 import random
 import tempfile
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -32,10 +32,11 @@ RUNS: Final = {"model": 100, "checkpoint": 50, "ranking": 50}
 
 
 def measure() -> Iterable[Figure]:
-    return asyncio.run(_measure())
+    return asyncio.run(cancels(RUNS))
 
 
-async def _measure() -> list[Figure]:
+async def cancels(runs: Mapping[str, int]) -> list[Figure]:
+    """Figures of so many cancels of each kind."""
     with tempfile.TemporaryDirectory() as folder, Simulator() as simulator:
         os.chmod(folder, 0o755)  # noqa: PTH101 - under root the server is another user
         settings = Settings(
@@ -48,14 +49,14 @@ async def _measure() -> list[Figure]:
             await indexed(service)
             figures: list[Figure] = []
             everything: list[float] = []
-            for kind, count in RUNS.items():
+            for kind, count in runs.items():
                 times = [await _one(service, simulator, kind) for _ in range(count)]
                 everything += times
                 figures += [_figure(f"{kind}, p99", times, None)]
             stats = service.database.pool.get_stats()
             left = stats["pool_size"] - stats["pool_available"]
-            figures.append(_figure("all 200, p50", everything, None, share=0.5))
-            figures.append(_figure("all 200, p99", everything, BOUND_MS))
+            figures.append(_figure("all, p50", everything, None, share=0.5))
+            figures.append(_figure("all, p99", everything, BOUND_MS))
             figures.append(Figure("pool places not given back", left, "", 0, "lower"))
             figures.append(Figure("runs left", len(service.worker.tasks), "", 0, "lower"))
             figures.append(Figure("model calls left", simulator.stats().open, "", 0, "lower"))
