@@ -10,7 +10,7 @@ Invariants:
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 import structlog
@@ -25,6 +25,7 @@ from registry.store import RunStore
 from registry.tasks import Entry
 from registry.transitions import Claim, Ended, Placed, finish
 
+INTERNAL: Final = "/problems/internal"  # what nobody foresaw: only this needs a traceback
 Describe = Callable[[BaseException], Mapping[str, Any]]
 
 log = structlog.get_logger(__name__)
@@ -102,7 +103,8 @@ class Supervisor:
             entry.reason = "lease_lost"
         except Exception as error:
             outcome = Outcome("failed", problem=self._describe(error))
-            log.warning("run_failed", problem=outcome.problem, exc_info=error)
+            unforeseen = (outcome.problem or {}).get("type") == INTERNAL
+            log.warning("run_failed", problem=outcome.problem, exc_info=unforeseen)
         entry.settling = True
         ended: Ended | None = None
         try:
