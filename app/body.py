@@ -108,6 +108,16 @@ class ResearchBody:
         await self._mark(run, state)
         return _outcome(state)
 
+    async def settled(self, thread_id: UUID, kind: str, given: Mapping[str, Any]) -> bool:
+        """The checkpoint leaves a run of this kind and input nothing to do but to say so:
+        it is at its end, or at an interrupt that is not the one the input answers."""
+        graph = self._workflow.copy(update={"checkpointer": RunSaver(self._database)})
+        state = await graph.aget_state(thread_config(thread_id))
+        if state.interrupts:
+            answered = given.get("interrupt_id") if kind == "answer" else None
+            return answered not in {item.id for item in state.interrupts}
+        return bool(state.values) and not state.tasks and kind != "modify"
+
     async def _begin(self, run: Run, state: StateSnapshot) -> "_Input | None":
         """What to pass to the graph; None where the thread already stands at its end."""
         if not state.values:

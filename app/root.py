@@ -35,6 +35,7 @@ from registry.loops import Loop
 from registry.run import Run
 from registry.sole import SoleWorker
 from registry.timeline import Timeline
+from registry.watchdog import Watchdog
 from registry.worker import SERVE, Worker, WorkerOptions
 
 LOOK_SECONDS = 4.0  # of the ten until ready; a larger folder is looked through afterwards
@@ -55,7 +56,7 @@ class Service:
     states: ThreadStates
     library: DocumentLibrary
     indexer: Indexer
-    loops: list[Loop]
+    watchdog: Watchdog
     reasoner: str
 
     async def ready(self) -> str | None:
@@ -69,9 +70,9 @@ class Service:
             return "the database cannot be reached"
         return None
 
-    async def drain(self) -> bool:
-        """Ends or hands back the runs; True when none is left here."""
-        return await self.worker.drain(self.settings.drain_seconds * 0.6)
+    async def drain(self, hurry: asyncio.Event) -> bool:
+        """Ends or hands back the runs, at once when `hurry` is set; True when none is left."""
+        return await self.worker.drain(self.settings.drain_seconds * 0.6, hurry)
 
 
 @asynccontextmanager
@@ -96,7 +97,7 @@ async def open_service(settings: Settings, *, serve: bool = True) -> AsyncGenera
             await sole.take()
             await service.worker.scan(dead_prefix=SERVE)
             await _look(service.indexer)
-        await stack.enter_async_context(_loops(service.loops))
+        await stack.enter_async_context(service.watchdog.watching())
         # A full collection over all that was imported stops the loop for some 150 ms.
         gc.collect()
         gc.freeze()
@@ -146,11 +147,12 @@ async def _compose(
     async def purge(thread_id: UUID) -> None:
         await RunSaver(database).adelete_thread(str(thread_id))
 
+    body = ResearchBody(workflow, database, context)
     worker = Worker(
         database,
         logs,
         LocalBus(),
-        ResearchBody(workflow, database, context),
+        body,
         describe,
         options=WorkerOptions(
             slots=settings.max_runs,
@@ -161,11 +163,12 @@ async def _compose(
             prefix=SERVE if serve else ASK,
         ),
         purge=purge,
+        settled=body.settled,
     )
     stack.push_async_callback(worker.close)
     sole = SoleWorker(database.url)
     lock = Loop("lock", 5, sole.keep)
-    loops = [*worker.loops, lock, indexer.loop] if serve else [worker.renewals]
+    loops = [*worker.loops, lock, indexer.loop] if serve else [worker.renewals, worker.expiry]
     service = Service(
         settings=settings,
         database=database,
@@ -175,19 +178,7 @@ async def _compose(
         states=ThreadStates(workflow, worker),
         library=library,
         indexer=indexer,
-        loops=loops,
+        watchdog=Watchdog(loops),
         reasoner=settings.model or "extractive",
     )
     return service, sole
-
-
-@asynccontextmanager
-async def _loops(loops: list[Loop]) -> AsyncGenerator[None]:
-    """Runs the loops in the background of the block."""
-    async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(loop.run(), name=f"loop:{loop.name}") for loop in loops]
-        try:
-            yield
-        finally:
-            for task in tasks:
-                task.cancel()

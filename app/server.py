@@ -4,7 +4,8 @@
 2. The first SIGINT or SIGTERM starts the drain: readiness turns red, no run is claimed, the
    running ones end at a step boundary or are handed back, then the event streams get their
    `retry:` line and close, and only then does the server stop and the pools close.
-3. A second signal is uvicorn's own: stop now.
+3. A second signal hurries: runs are handed back at once, wherever they are. A third one is
+   uvicorn's own: stop now.
 4. A signal before the server is up cancels the start; what was started is taken down.
 """
 
@@ -63,6 +64,7 @@ class Server(uvicorn.Server):
         self._service = service
         self._streams = streams
         self._asked = asyncio.Event()
+        self._hurry = asyncio.Event()
         self._on_ready: Callable[[], None] = lambda: None
 
     async def run_until_signal(self, sock: socket.socket, on_ready: Callable[[], None]) -> None:
@@ -84,15 +86,17 @@ class Server(uvicorn.Server):
         yield
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        if self._asked.is_set():
-            super().handle_exit(sig, frame)
-        else:
+        if not self._asked.is_set():
             self._asked.set()
+        elif not self._hurry.is_set():
+            self._hurry.set()
+        else:
+            super().handle_exit(sig, frame)
 
     async def _drain_when_asked(self) -> None:
         await self._asked.wait()
         log.info("drain_started", runs=len(self._service.worker.tasks), streams=self._streams.open)
-        clean = await self._service.drain()
+        clean = await self._service.drain(self._hurry)
         closed = await self._streams.close_all(self._service.settings.drain_seconds * 0.1)
         log.info("drain_finished", runs_ended=clean, streams_closed=closed)
         self.should_exit = True

@@ -8,7 +8,10 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Protocol
 
-CANCEL: Final = "task:cancel"  # {"thread_id", "run_id", "instance_id", "ts"}
+# Topics. A message is {"thread_id", "run_id", "instance_id", "ts"}; a worker ignores its own.
+CANCEL: Final = "task:cancel"  # a cancel intent was written on this run
+MODIFY: Final = "task:modify"  # a requirement was written for this run
+PENDING: Final = "task:pending"  # this run waits to be claimed
 
 Message = Mapping[str, Any]
 Receiver = Callable[[Message], None]
@@ -16,7 +19,8 @@ Receiver = Callable[[Message], None]
 
 class Bus(Protocol):
     async def publish(self, topic: str, message: Message) -> None:
-        """Sends to every subscriber of every worker, this one included. May be lost."""
+        """Sends to every subscriber of every worker, this one included. May be lost, and
+        then says nothing: whoever publishes has written what matters to the database."""
         ...
 
     def subscribe(self, topic: str, receiver: Receiver) -> Callable[[], None]:
@@ -24,6 +28,10 @@ class Bus(Protocol):
 
         A receiver must not block and must not raise.
         """
+        ...
+
+    def on_gap(self, callback: Callable[[], None]) -> Callable[[], None]:
+        """Calls back whenever messages may have been lost; returns what ends that."""
         ...
 
 
@@ -45,3 +53,8 @@ class LocalBus:
                 self._receivers[topic].remove(receiver)
 
         return end
+
+    def on_gap(self, callback: Callable[[], None]) -> Callable[[], None]:
+        """Nothing is ever lost within a process."""
+        del callback
+        return lambda: None

@@ -11,6 +11,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from registry import rules
+from registry.bus import MODIFY
 from registry.database import Row, Transaction
 from registry.errors import Draining, NotFound
 from registry.events import Event, EventId
@@ -160,7 +161,9 @@ class Commands:
                 return await self._again(tx, known)
             run = await latest_run(tx, thread_id)
             rules.may_modify(run)
-            requirement_id = await insert_requirement(tx, thread_id, body)
+            requirement_id = await insert_requirement(
+                tx, thread_id, body, announced=run.status is not Status.RUNNING
+            )
             event: Event | None = None
             if rules.starts_modify_run(run):
                 placed = await self._place(tx, run, "modify", {})
@@ -176,8 +179,10 @@ class Commands:
             return Accepted(thread_id, accepted.run_id, accepted.status, requirement_id)
         if event is not None:
             await self.worker.announce(event, run)
-        elif await self.worker.tell(run, "requirement", _queued(requirement_id)) is not None:
-            self.worker.request(run.run_id, "modify")
+        elif (entry := self.worker.tasks.of_run(run.run_id)) is not None:
+            await self.worker.heed(entry)
+        else:
+            await self.worker.hints.send(MODIFY, run)
         return Accepted(thread_id, None, run.status, requirement_id)
 
     async def _place(
@@ -208,7 +213,7 @@ class Commands:
             self._launch(placed)
         else:
             await self.worker.announce(placed.event, run)
-            self.worker.claims.wake()
+            await self.worker.offer(run)
         return Accepted(run.thread_id, run.run_id, run.status)
 
     # -- ending work
@@ -231,15 +236,15 @@ class Commands:
             await lock_thread(tx, owner, thread_id)
             run = await latest_run(tx, thread_id)
             rules.may_cancel(run, mode)
-            event = None
+            event, held = None, None
             if run.status is Status.RUNNING:
-                await intend_cancel(tx, run.run_id, mode=mode, by=by)
+                held = await intend_cancel(tx, run.run_id, mode=mode, by=by)
             elif run.status in (Status.PENDING, Status.WAITING, Status.INTERRUPTED):
                 event = await cancel_now(tx, run, by=by)
         if event is not None:
             await self.worker.announce(event, run)
-        elif run.status is Status.RUNNING:
-            await self.worker.stop(run, by)
+        elif held is not None:
+            await self.worker.stop(run, by, held)
             if wait_seconds is not None:
                 await self._ended(run, wait_seconds)
         return await self.worker.store.latest(thread_id)

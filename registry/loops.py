@@ -1,17 +1,21 @@
 """Loops: what a worker does again and again, each with a beat that shows it is alive.
 
 A pass that fails is logged and tried again after a pause; it never ends the loop, so a
-loop that is gone means its task is gone, and its age says so.
+loop that is gone means its task is gone, and its age says so. `registry.watchdog` looks.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import structlog
 
 from registry.errors import RegistryError
+
+LATE_PERIODS: Final = 6  # a loop that has not completed a pass for so many is not alive
+LATE_SECONDS: Final = 30.0  # and at least for so long
+FIRST_PAUSE, LONGEST_PAUSE = 0.25, 5.0  # seconds after a failed pass, doubled each time
 
 log = structlog.get_logger(__name__)
 
@@ -25,6 +29,7 @@ class Loop:
     work: Callable[[], Awaitable[None]]
     beat: float | None = None  # loop time of the last completed pass
     failures: int = 0  # in a row
+    restarts: int = 0
     _woken: asyncio.Event | None = None
 
     def wake(self) -> None:
@@ -34,10 +39,10 @@ class Loop:
     async def run(self) -> None:
         """Until cancelled."""
         loop = asyncio.get_running_loop()
-        self._woken = asyncio.Event()
+        self._woken = woken = asyncio.Event()
         self.beat = loop.time()
         while True:
-            self._woken.clear()
+            woken.clear()
             try:
                 await self.work()
             except Exception as error:
@@ -53,21 +58,43 @@ class Loop:
             else:
                 self.failures = 0
                 self.beat = loop.time()
+            pause = self.period
+            if self.failures:
+                # A wake-up must not turn a failing loop into a busy one.
+                pause = min(FIRST_PAUSE * 2 ** min(self.failures, 5), LONGEST_PAUSE)
+                woken = asyncio.Event()
             # Watched, not timed out: an Event's wait has nothing that a cancel could lose.
-            pause = self.period * min(1 + self.failures, 5)
             try:
                 async with asyncio.timeout(pause):
-                    await self._woken.wait()
+                    await woken.wait()
             except TimeoutError:
-                continue
+                pass
+            woken = self._woken
+
+    @property
+    def age(self) -> float | None:
+        """Seconds since the last completed pass; None before the first start."""
+        if self.beat is None:
+            return None
+        return asyncio.get_running_loop().time() - self.beat
+
+    @property
+    def bound(self) -> float:
+        """Seconds after which the loop counts as standing still."""
+        return max(LATE_PERIODS * self.period, LATE_SECONDS)
+
+    @property
+    def late(self) -> bool:
+        return self.age is not None and self.age > self.bound
 
     def as_dict(self) -> dict[str, Any]:
-        age = None
-        if self.beat is not None:
-            age = round(asyncio.get_running_loop().time() - self.beat, 3)
+        age = self.age
         return {
             "name": self.name,
             "period_seconds": self.period,
-            "age_seconds": age,
+            "age_seconds": round(age, 3) if age is not None else None,
+            "bound_seconds": self.bound,
             "failures": self.failures,
+            "restarts": self.restarts,
+            "alive": not self.late,
         }

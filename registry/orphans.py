@@ -2,17 +2,24 @@
 
 What the checkpoint says (finished, at an interrupt, in the middle) is the body's to read:
 a recovered run that has nothing left to do ends at once, one at an interrupt waits again.
+
+Every state that has not ended is seen: running without a lease or with one that ran out,
+and pending with a stop that its worker did not live to carry out. What is simply pending
+is the claims' to find.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 from registry.database import Database, Row, Transaction
 from registry.events import Event, EventId, encode_json
 from registry.threads import raise_epoch
 from registry.timeline import record
+
+# Whether the checkpoint leaves nothing to do: called with thread id, kind and input of a run.
+Settled = Callable[[UUID, str, Mapping[str, Any]], Awaitable[bool]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +37,13 @@ async def scan(
     *,
     max_attempts: int,
     recover: Literal["resume", "prompt"],
+    settled: Settled,
     dead_prefix: str | None = None,
 ) -> Sequence[Orphan]:
     """Takes back every running run whose lease ran out.
+
+    With `recover="prompt"` the reader decides, unless `settled` says that nothing is left to
+    do: then the run is queued all the same, and its next worker only writes how it ended.
 
     `dead_prefix`: worker ids of this prefix are known to be dead, so their leases do not
     count; only whoever holds the lock that such a worker would hold may say so.
@@ -42,20 +53,25 @@ async def scan(
         async with database.transaction() as tx:
             row = await tx.fetch_one(
                 """
-                SELECT r.run_id, r.thread_id, r.epoch, r.attempt, r.cancel_mode, r.cancel_by
+                SELECT r.run_id, r.thread_id, r.epoch, r.status, r.kind, r.input, r.attempt,
+                       r.cancel_mode, r.cancel_by
                 FROM runs r JOIN threads t USING (thread_id)
                 WHERE r.status = 'running' AND (r.lease_until IS NULL OR r.lease_until < now()
                       OR starts_with(r.worker_id, %(dead)s::text))
+                   OR r.status = 'pending' AND r.cancel_mode = 'stop'
                 ORDER BY r.ordinal LIMIT 1 FOR UPDATE OF r, t SKIP LOCKED
                 """,
                 {"dead": dead_prefix},
             )
             if row is None:
                 return found
-            found.append(await _take_back(tx, row, max_attempts, recover))
+            ask = recover == "prompt" and not await settled(
+                row["thread_id"], row["kind"], row["input"]
+            )
+            found.append(await _take_back(tx, row, max_attempts, ask=ask))
 
 
-async def _take_back(tx: Transaction, row: Row, max_attempts: int, recover: str) -> Orphan:
+async def _take_back(tx: Transaction, row: Row, max_attempts: int, *, ask: bool) -> Orphan:
     run_id, thread_id = row["run_id"], row["thread_id"]
     attempt = int(row["attempt"])
     problem: dict[str, object] | None = None
@@ -70,7 +86,7 @@ async def _take_back(tx: Transaction, row: Row, max_attempts: int, recover: str)
             "resume starts a fresh count",
         }
         status, data = "failed", {"problem": problem}
-    elif recover == "prompt":
+    elif ask:
         status, data = "interrupted", {"reason": "its worker died; resume goes on"}
     else:
         status, data = "pending", {}
@@ -80,10 +96,11 @@ async def _take_back(tx: Transaction, row: Row, max_attempts: int, recover: str)
         UPDATE runs SET status = %(status)s, worker_id = NULL, lease_until = NULL,
             attempt = attempt + %(more)s, problem = %(problem)s::text::jsonb,
             ended_at = CASE WHEN %(ended)s THEN now() ELSE NULL END
-        WHERE run_id = %(run_id)s AND epoch = %(epoch)s AND status = 'running'
+        WHERE run_id = %(run_id)s AND epoch = %(epoch)s AND status = %(was)s
         """,
         {
             "status": status,
+            "was": row["status"],
             "more": 0 if ended else 1,
             "problem": encode_json(problem).decode() if problem is not None else None,
             "ended": ended,

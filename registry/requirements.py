@@ -7,17 +7,22 @@ from uuid import UUID
 from psycopg.types.json import Jsonb
 
 from registry.database import Database, Row, Transaction
+from registry.errors import LeaseLost
 from registry.ids import uuid7
 
 
-async def insert_requirement(tx: Transaction, thread_id: UUID, body: Mapping[str, Any]) -> UUID:
+async def insert_requirement(
+    tx: Transaction, thread_id: UUID, body: Mapping[str, Any], *, announced: bool
+) -> UUID:
+    """`announced`: its event is written by the caller, in the same transaction."""
     requirement_id = uuid7()
     await tx.execute(
         """
-        INSERT INTO requirements (requirement_id, thread_id, body)
-        VALUES (%(requirement_id)s, %(thread_id)s, %(body)s)
+        INSERT INTO requirements (requirement_id, thread_id, body, announced)
+        VALUES (%(requirement_id)s, %(thread_id)s, %(body)s, %(announced)s)
         """,
         {
+            "announced": announced,
             "requirement_id": requirement_id,
             "thread_id": thread_id,
             "body": Jsonb(dict(body)),
@@ -35,6 +40,33 @@ async def has_queued(tx: Transaction, thread_id: UUID) -> bool:
         {"thread_id": thread_id},
     )
     return row is not None
+
+
+async def mark_announced(tx: Transaction, thread_id: UUID, run_id: UUID, epoch: int) -> list[UUID]:
+    """Marks what is queued and was in no event yet; their ids, oldest first.
+
+    Raises `LeaseLost` where the run is not this epoch's to number events of any more.
+    """
+    row = await tx.fetch_one(
+        """
+        SELECT 1 FROM threads t JOIN runs r USING (thread_id)
+        WHERE r.run_id = %(run_id)s AND r.status = 'running' AND t.epoch = %(epoch)s
+        FOR UPDATE OF t
+        """,
+        {"run_id": run_id, "epoch": epoch},
+    )
+    if row is None:
+        raise LeaseLost
+    rows = await tx.fetch(
+        """
+        UPDATE requirements SET announced = true
+        WHERE thread_id = %(thread_id)s AND status = 'queued' AND NOT announced
+        RETURNING requirement_id, created_at
+        """,
+        {"thread_id": thread_id},
+    )
+    rows.sort(key=lambda row: (row["created_at"], row["requirement_id"]))
+    return [row["requirement_id"] for row in rows]
 
 
 class Requirements:

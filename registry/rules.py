@@ -17,15 +17,20 @@ from registry.run import ACTIVE, CancelMode, Run, Status
 
 
 def may_answer(run: Run, interrupt_id: str, *, answered: bool) -> None:
-    """Only a waiting thread takes an answer, only to an interrupt it waits on, only once."""
+    """Only a waiting thread takes an answer, only to an interrupt it waits on, only once.
+
+    It may wait again on an interrupt whose answer was lost with a cancelled run; then it
+    takes another.
+    """
     if run.stopping:
         raise Stopping(run.thread_id)
+    if run.status is Status.WAITING and interrupt_id in {item.id for item in run.interrupts}:
+        return
     if answered:
         raise AlreadyAnswered(interrupt_id)
     if run.status is not Status.WAITING:
         raise NotWaiting(run.thread_id, str(run.status))
-    if interrupt_id not in {item.id for item in run.interrupts}:
-        raise UnknownInterrupt(interrupt_id)
+    raise UnknownInterrupt(interrupt_id)
 
 
 def may_resume(run: Run) -> None:

@@ -123,7 +123,7 @@ async def claim_pending(tx: Transaction, worker_id: str, lease: float) -> Run | 
         WITH chosen AS (
             -- Both rows: a command locks the thread first and then the run.
             SELECT r.run_id, r.thread_id FROM runs r JOIN threads t USING (thread_id)
-            WHERE r.status = 'pending'
+            WHERE r.status = 'pending' AND r.cancel_mode IS DISTINCT FROM 'stop'
             ORDER BY r.ordinal LIMIT 1 FOR UPDATE OF r, t SKIP LOCKED
         ), raised AS (
             UPDATE threads SET epoch = epoch + 1 FROM chosen
@@ -185,17 +185,26 @@ async def cancel_idle(tx: Transaction, run_id: UUID, *, by: str) -> bool:
     return touched == 1
 
 
-async def intend_cancel(tx: Transaction, run_id: UUID, *, mode: str, by: str) -> bool:
-    """Writes the durable intent on a running run; a stop replaces a finish, never back."""
-    touched = await tx.execute(
+async def intend_cancel(tx: Transaction, run_id: UUID, *, mode: str, by: str) -> float | None:
+    """Writes the durable intent on a running run; a stop replaces a finish, never back.
+
+    Seconds for which the owner's lease still holds, at most 0 where it lapsed; None where
+    the run is not running.
+    """
+    row = await tx.fetch_one(
         """
-        UPDATE runs SET cancel_mode = %(mode)s, cancel_by = %(by)s, cancel_at = now()
-        WHERE run_id = %(run_id)s AND status = 'running'
-          AND (cancel_mode IS NULL OR (cancel_mode = 'finish' AND %(mode)s = 'stop'))
+        UPDATE runs SET
+            cancel_mode = CASE WHEN keeps THEN cancel_mode ELSE %(mode)s END,
+            cancel_by = CASE WHEN keeps THEN cancel_by ELSE %(by)s END,
+            cancel_at = CASE WHEN keeps THEN cancel_at ELSE now() END
+        FROM (SELECT run_id AS id, coalesce(cancel_mode IN ('stop', %(mode)s), false) AS keeps
+              FROM runs WHERE run_id = %(run_id)s) AS old
+        WHERE run_id = old.id AND status = 'running'
+        RETURNING coalesce(extract(epoch FROM lease_until - clock_timestamp()), 0) AS held
         """,
         {"run_id": run_id, "mode": mode, "by": by},
     )
-    return touched == 1
+    return float(row["held"]) if row is not None else None
 
 
 class RunStore:
@@ -207,25 +216,39 @@ class RunStore:
     async def latest(self, thread_id: UUID) -> Run:
         return await latest_run(self._database, thread_id)
 
-    async def renew(self, worker_id: str, run_ids: Sequence[UUID], lease: float) -> list[Row]:
-        """Renews these runs of the worker; brings back `run_id`, `thread_id`, `epoch`,
-        `cancel_mode` of each that is still its own."""
+    async def renew(self, worker_id: str, runs: Mapping[UUID, int], lease: float) -> list[Row]:
+        """Renews these runs of the worker, each with its epoch. Rows of `run_id`,
+        `cancel_mode`, `cancel_by`, `wishes` (a requirement that is not announced yet) of
+        those that are still its own."""
         return await self._database.fetch(
             """
-            UPDATE runs SET lease_until = now() + make_interval(secs => %(lease)s::float8)
-            WHERE worker_id = %(worker_id)s AND status = 'running'
-              AND run_id = ANY(%(run_ids)s)
-            RETURNING run_id, thread_id, epoch, cancel_mode, cancel_by
+            UPDATE runs r SET lease_until = now() + make_interval(secs => %(lease)s::float8)
+            FROM unnest(%(run_ids)s::uuid[], %(epochs)s::bigint[]) AS mine (run_id, epoch)
+            WHERE r.run_id = mine.run_id AND r.epoch = mine.epoch
+              AND r.worker_id = %(worker_id)s AND r.status = 'running'
+            RETURNING r.run_id, r.cancel_mode, r.cancel_by, EXISTS (
+                SELECT 1 FROM requirements q WHERE q.thread_id = r.thread_id
+                  AND q.status = 'queued' AND NOT q.announced) AS wishes
             """,
-            {"worker_id": worker_id, "run_ids": list(run_ids), "lease": lease},
+            {
+                "worker_id": worker_id,
+                "run_ids": list(runs),
+                "epochs": list(runs.values()),
+                "lease": lease,
+            },
         )
 
     async def hand_back(self, run_id: UUID, epoch: int) -> bool:
-        """running -> pending, attempt unchanged: another worker may take it at once."""
+        """running -> pending, attempt unchanged: another worker may take it at once.
+
+        False where the run is not this epoch's any more, or a stop was asked for: a run
+        that is to be stopped is never handed on.
+        """
         touched = await self._database.execute(
             """
             UPDATE runs SET status = 'pending', worker_id = NULL, lease_until = NULL
             WHERE run_id = %(run_id)s AND epoch = %(epoch)s AND status = 'running'
+              AND cancel_mode IS DISTINCT FROM 'stop'
             """,
             {"run_id": run_id, "epoch": epoch},
         )

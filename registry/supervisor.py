@@ -9,7 +9,7 @@ Invariants:
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 from uuid import UUID
 
@@ -61,6 +61,10 @@ class ChannelEmit:
         if self._callback is not None:
             self._callback(self._request)
 
+    @property
+    def shutting_down(self) -> bool:
+        return self._request == "shutdown"
+
     def answered(self) -> None:
         """The body has come to the boundary for a `modify`."""
         if self._request == "modify":
@@ -68,7 +72,8 @@ class ChannelEmit:
 
 
 class Supervisor:
-    """Executes runs. `on_end(ended, run)` is called after each, in the run's own task."""
+    """Executes runs. `on_end(run, successor)` is called after each, in the run's own task, and
+    `on_pending` with each run that any worker may claim now."""
 
     def __init__(
         self,
@@ -79,6 +84,7 @@ class Supervisor:
         *,
         claim: Callable[[], Claim],
         on_end: Callable[[Run, Placed | None], None],
+        on_pending: Callable[[Run], Awaitable[None]],
     ) -> None:
         self._database = database
         self._store = RunStore(database)
@@ -87,6 +93,7 @@ class Supervisor:
         self._describe = describe
         self._claim = claim
         self._on_end = on_end
+        self._on_pending = on_pending
 
     async def execute(self, run: Run, emit: ChannelEmit, entry: Entry) -> Ended | None:
         """Runs the body to its end and writes the outcome; None where there is none to write
@@ -100,6 +107,11 @@ class Supervisor:
             if entry.reason is None:  # cancelled by nobody we know: a fault, not a wish
                 outcome = Outcome("failed", problem=self._describe(error))
         except LeaseLost:
+            entry.reason = "lease_lost"
+        except StoreDown as error:
+            # For longer than the body was willing to wait. It is no fault of the run: once
+            # the database is back, the orphan scan finds it, and it goes on.
+            log.warning("run_without_store", run_id=str(run.run_id), reason=error.reason)
             entry.reason = "lease_lost"
         except Exception as error:
             outcome = Outcome("failed", problem=self._describe(error))
@@ -125,14 +137,17 @@ class Supervisor:
                 return None
             shutdown = outcome is None and entry.reason == "shutdown"
             if shutdown or (outcome is not None and outcome.status == "handed_back"):
-                await self._hand_back(run)
-                return None
+                if await self._hand_back(run):
+                    return None
+                outcome = None  # a stop came first, or the lease was lost: the row tells
             ended = await self._finish(run, emit, outcome)
             if ended is None:
                 return None
             for event in ended.events:
                 self._logs.put(run.thread_id, emit.channel, event)
             successor = ended.successor
+            if successor is not None and successor.run.worker_id is None:
+                await self._on_pending(successor.run)
             return ended
         finally:
             self._logs.close(run.thread_id, emit.channel)
@@ -161,9 +176,14 @@ class Supervisor:
                 await asyncio.sleep(pause)
         return None
 
-    async def _hand_back(self, run: Run) -> None:
+    async def _hand_back(self, run: Run) -> bool:
+        """False where there is something else to write."""
         try:
-            await self._store.hand_back(run.run_id, run.epoch)
+            handed = await self._store.hand_back(run.run_id, run.epoch)
         except StoreDown as error:
             # The lease runs out instead; the orphan scan does the rest.
             log.warning("hand_back_failed", run_id=str(run.run_id), reason=error.reason)
+            return True
+        if handed:
+            await self._on_pending(run)
+        return handed

@@ -9,6 +9,7 @@ Invariants:
 """
 
 import asyncio
+import math
 from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
@@ -34,11 +35,25 @@ class Entry:
     thread_id: UUID
     run_id: UUID
     task: asyncio.Task[Any]
+    epoch: int = 0
+    lease_until: float = math.inf  # loop time; see `registry.leases`
     reason: Reason | None = None
     settling: bool = False
     adopted: bool = False  # `register_current`: whoever awaits the task goes on after the run
     canceller: asyncio.Task[None] | None = field(default=None, repr=False)
     released: asyncio.Event = field(default_factory=asyncio.Event, repr=False)
+
+
+async def outlive(entry: Entry) -> None:
+    """Waits until a settling run has sent its last event and left the registry.
+
+    A cancel meanwhile is not lost: the registry repeats it, and the supervisor hears it.
+    """
+    while not entry.released.is_set():
+        try:
+            await entry.released.wait()
+        except asyncio.CancelledError:
+            continue
 
 
 class TaskRegistry:

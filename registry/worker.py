@@ -9,37 +9,35 @@ from uuid import UUID
 import structlog
 
 from registry import orphans
-from registry.bus import CANCEL, Bus, Message
+from registry.bus import CANCEL, PENDING, Bus
 from registry.channel import Logs
 from registry.database import Database
-from registry.errors import StoreDown
-from registry.events import Event, now
+from registry.errors import LeaseLost, StoreDown
+from registry.events import Event
+from registry.hints import Hints
 from registry.ids import uuid7
+from registry.leases import CHECK, Leases
 from registry.loops import Loop
+from registry.requirements import mark_announced
 from registry.run import Body, Run
 from registry.store import RunStore
 from registry.supervisor import ChannelEmit, Describe, Supervisor
-from registry.tasks import Entry, TaskRegistry
+from registry.tasks import Entry, TaskRegistry, outlive
 from registry.threads import Threads
 from registry.timeline import record
 from registry.transitions import Claim, Placed, claim_next
 
 POLL: Final = 1.0  # seconds between two looks for pending runs; a hint comes sooner
+LOOK: Final = 0.05  # seconds between two looks at what a drain still waits for
 SERVE: Final = "serve-"  # worker ids of serving workers start so
 
 log = structlog.get_logger(__name__)
 
 
-async def outlive(entry: Entry) -> None:
-    """Waits until a settling run has sent its last event and left the registry.
-
-    A cancel meanwhile is not lost: the registry repeats it, and the supervisor hears it.
-    """
-    while not entry.released.is_set():
-        try:
-            await entry.released.wait()
-        except asyncio.CancelledError:
-            continue
+def _still_open(entry: Entry) -> None:
+    """Raises `LeaseLost` once the run's ending is numbered: no event may come after it."""
+    if entry.settling:
+        raise LeaseLost
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +63,7 @@ class Worker:
         *,
         options: WorkerOptions,
         purge: Callable[[UUID], Awaitable[None]],
+        settled: orphans.Settled,
     ) -> None:
         self.worker_id = f"{options.prefix}{uuid7()}"
         self.options = options
@@ -72,23 +71,40 @@ class Worker:
         self.draining = False
         self.database = database
         self.logs = logs
-        self.bus = bus
         self.store = RunStore(database)
         self.threads = Threads(database)
         self._purge = purge
+        self._settled = settled
         self._emits: dict[UUID, ChannelEmit] = {}
         self._supervisor = Supervisor(
-            database, logs, body, describe, claim=self.claim, on_end=self._ended
+            database,
+            logs,
+            body,
+            describe,
+            claim=self.claim,
+            on_end=self._ended,
+            on_pending=self.offer,
+        )
+        self.leases = Leases(
+            self.tasks,
+            self.store,
+            worker_id=self.worker_id,
+            seconds=options.lease,
+            on_stop=self._stop_here,
+            on_wish=self.heed,
         )
         self.claims = Loop("claims", POLL, self.claim_pending)
-        self.renewals = Loop("renewals", options.lease / 3, self.renew)
+        self.renewals = Loop("renewals", options.lease / 3, self.leases.renew)
+        self.expiry = Loop("expiry", CHECK, self.leases.expire)
         self.reaper = Loop("reaper", options.scan, self.scan)
         self.sweeper = Loop("sweeper", min(options.scan, 10), self.sweep)
-        self._unsubscribe = bus.subscribe(CANCEL, self._hinted)
+        self.hints = Hints(
+            bus, self.worker_id, self.tasks, renewals=self.renewals, claims=self.claims
+        )
 
     @property
     def loops(self) -> list[Loop]:
-        return [self.claims, self.renewals, self.reaper, self.sweeper]
+        return [self.claims, self.renewals, self.expiry, self.reaper, self.sweeper]
 
     @property
     def free(self) -> int:
@@ -108,6 +124,7 @@ class Worker:
         before = self.tasks.get(run.thread_id)
         work = self._execute(placed, gate, before)
         entry = self.tasks.register(run.thread_id, run.run_id, work)
+        self.leases.hold(entry, run.epoch)
         gate.set_result(entry)
         return entry
 
@@ -128,6 +145,7 @@ class Worker:
     async def execute_here(self, placed: Placed) -> None:
         """Executes a claimed run in the current task, and what its ending started after it."""
         entry = self.tasks.register_current(placed.run.thread_id, placed.run.run_id)
+        self.leases.hold(entry, placed.run.epoch)
         try:
             ended = await self._supervisor.execute(placed.run, self._open(placed), entry)
         finally:
@@ -149,6 +167,11 @@ class Worker:
             await outlive(before)
         self.logs.single(run.thread_id, event, run.run_id)
 
+    async def offer(self, run: Run) -> None:
+        """Tells all workers of a run that waits to be claimed."""
+        self.claims.wake()
+        await self.hints.send(PENDING, run)
+
     def _ended(self, run: Run, successor: Placed | None) -> None:
         self._emits.pop(run.run_id, None)
         entry = self.tasks.of_run(run.run_id)
@@ -166,45 +189,46 @@ class Worker:
         entry = self.tasks.of_run(run_id)
         return None if entry is None or entry.settling else self._emits.get(run_id)
 
-    async def tell(self, run: Run, name: str, data: dict[str, object]) -> Event | None:
-        """Numbers an event of a run that executes here; None where it does not."""
-        emit = self.emit_of(run.run_id)
+    async def heed(self, entry: Entry) -> None:
+        """Numbers the events of requirements that came for a run that executes here, and asks
+        its body to take them at the next boundary."""
+        emit = self.emit_of(entry.run_id)
         if emit is None:
-            return None
-        event = self.logs.append(run.thread_id, emit.channel, name, data)
-        async with self.database.transaction() as tx:
-            await record(tx, run.thread_id, run.run_id, event)
-        return event
+            return
+        try:
+            async with self.database.transaction() as tx:
+                ids = await mark_announced(tx, entry.thread_id, entry.run_id, entry.epoch)
+                _still_open(entry)
+                queued = [{"id": str(found), "status": "queued"} for found in ids]
+                events = [
+                    self.logs.append(entry.thread_id, emit.channel, "requirement", data)
+                    for data in queued
+                ]
+                await record(tx, entry.thread_id, entry.run_id, *events)
+        except LeaseLost:
+            return  # they stay queued: what ended the run, or its next owner, takes them
+        emit.request("modify")
 
-    async def stop(self, run: Run, by: str) -> Entry | None:
-        """Cancels a running run whose intent is durable: here, or by a hint to its owner."""
+    async def stop(self, run: Run, by: str, held: float) -> Entry | None:
+        """Cancels a running run whose intent is durable: here, or by a hint to its owner.
+
+        `held`: seconds for which the owner's lease holds. Should it be dead, the scan that
+        comes right after that ends the run.
+        """
         entry = self.tasks.of_run(run.run_id)
-        if entry is None:
-            message = {
-                "thread_id": str(run.thread_id),
-                "run_id": str(run.run_id),
-                "instance_id": self.worker_id,
-                "ts": now(),
-            }
-            await self.bus.publish(CANCEL, message)
-            return None
-        emit = self.emit_of(run.run_id)
+        if entry is not None:
+            self._stop_here(entry, by)
+            return entry
+        await self.hints.send(CANCEL, run)
+        asyncio.get_running_loop().call_later(max(held, 0) + 0.05, self.reaper.wake)
+        return None
+
+    def _stop_here(self, entry: Entry, by: str) -> None:
+        emit = self.emit_of(entry.run_id)
         if emit is not None and entry.reason is None:
-            data = {"run_id": str(run.run_id), "mode": "stop", "by": by}
-            self.logs.append(run.thread_id, emit.channel, "run.stopping", data)
+            data = {"run_id": str(entry.run_id), "mode": "stop", "by": by}
+            self.logs.append(entry.thread_id, emit.channel, "run.stopping", data)
         self.tasks.request_cancel(entry, "stop")
-        return entry
-
-    def _hinted(self, message: Message) -> None:
-        if message.get("instance_id") != self.worker_id:
-            self.renewals.wake()  # it reads the intents: the row decides, not the hint
-
-    def request(self, run_id: UUID, reason: str) -> bool:
-        """Asks the body of a run here to come to a step boundary."""
-        emit = self.emit_of(run_id)
-        if emit is not None:
-            emit.request(reason)
-        return emit is not None
 
     # -- loops
 
@@ -215,29 +239,13 @@ class Worker:
                 return
             self.launch(placed)
 
-    async def renew(self) -> None:
-        entries = self.tasks.entries()
-        if not entries:
-            return
-        # Only what really executes: a claim whose launch was cut off must lapse.
-        rows = await self.store.renew(
-            self.worker_id, [entry.run_id for entry in entries], self.options.lease
-        )
-        held = {row["run_id"]: row for row in rows}
-        for entry in entries:
-            row = held.get(entry.run_id)
-            if row is None:
-                if not entry.settling and not entry.task.done():
-                    self.tasks.request_cancel(entry, "lease_lost")
-            elif row["cancel_mode"] == "stop" and entry.reason is None:
-                self.tasks.request_cancel(entry, "stop")
-
     async def scan(self, *, dead_prefix: str | None = None) -> None:
         """Takes back orphans. `dead_prefix`: see `orphans.scan`."""
         found = await orphans.scan(
             self.database,
             max_attempts=self.options.max_attempts,
             recover=self.options.recover,
+            settled=self._settled,
             dead_prefix=dead_prefix,
         )
         for orphan in found:
@@ -265,22 +273,25 @@ class Worker:
 
     # -- the end
 
-    async def drain(self, timeout: float) -> bool:
+    async def drain(self, timeout: float, hurry: asyncio.Event) -> bool:
         """Claims no more, asks the bodies to stop at a step boundary, cancels those that do
-        not within half the time; True when no run is left in this process."""
+        not within half the time, or once `hurry` is set; True when no run is left here."""
         self.draining = True
-        for emit in list(self._emits.values()):
-            emit.request("shutdown")
-        entries = self.tasks.entries()
-        if entries:
-            await asyncio.wait({entry.task for entry in entries}, timeout=timeout / 2)
+        loop = asyncio.get_running_loop()
+        patience = loop.time() + timeout / 2
+        while (entries := self.tasks.entries()) and loop.time() < patience and not hurry.is_set():
+            for entry in entries:  # a start that was let in just before may only now be here
+                emit = self._emits.get(entry.run_id)
+                if emit is not None and not emit.shutting_down:
+                    emit.request("shutdown")
+            await asyncio.wait({entry.task for entry in entries}, timeout=LOOK)
         left = await self.tasks.end_all("shutdown", timeout / 2)
         for entry in left:
             log.error("run_would_not_end", run_id=str(entry.run_id))
         return not left
 
     async def close(self) -> None:
-        self._unsubscribe()
+        self.hints.close()
         try:
             await self.tasks.close()
         except StoreDown as error:

@@ -1,6 +1,6 @@
 """Is it up, can it work, what is it doing: for probes, dashboards and the admin page."""
 
-from typing import Any, Final
+from typing import Any
 
 from fastapi import APIRouter
 from starlette.responses import Response
@@ -13,19 +13,9 @@ from app.api.wiring import Wiring
 
 router = APIRouter(tags=["operations"])
 
-STALE_PERIODS: Final = 6  # a loop that has not completed a pass for so many is not alive
-STALE_SECONDS: Final = 30  # and at least for so long
-
-
-def late(loop: dict[str, Any]) -> bool:
-    """The loop has not completed a pass for far longer than its period."""
-    age = loop["age_seconds"]
-    return age is not None and age > max(STALE_PERIODS * loop["period_seconds"], STALE_SECONDS)
-
 
 def loops_of(wired: Wiring) -> list[dict[str, Any]]:
-    found = [loop.as_dict() for loop in wired.service.loops]
-    return [{**loop, "alive": not late(loop)} for loop in found]
+    return [loop.as_dict() for loop in wired.service.watchdog.loops]
 
 
 @router.get("/healthz")

@@ -28,6 +28,11 @@ async def no_purge(thread_id: UUID) -> None:
     """Nothing but rows to remove in these tests."""
 
 
+async def never_settled(thread_id: UUID, kind: str, given: Mapping[str, Any]) -> bool:
+    """There are no checkpoints here: every orphan still has something to do."""
+    return False
+
+
 @dataclass
 class Stage:
     worker: Worker
@@ -66,7 +71,7 @@ def parse(raw: bytes) -> list[tuple[str, str]]:
 async def stage(
     database: Database, act: Act, *, cap: int = 1 << 20, **options: Any
 ) -> AsyncGenerator[Stage]:
-    """A worker without its loops: tests call `claim_pending`, `renew` and `scan` themselves."""
+    """A worker without its loops: tests call `claim_pending`, `scan` and so on themselves."""
     logs = Logs(cap=cap, retention=3600)
     worker = Worker(
         database,
@@ -76,6 +81,7 @@ async def stage(
         describe,
         options=WorkerOptions(**options),
         purge=no_purge,
+        settled=never_settled,
     )
     timeline = Timeline(database)
     made = Stage(worker, Commands(worker), Follower(logs, worker.store, timeline), logs, timeline)

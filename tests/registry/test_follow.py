@@ -12,6 +12,7 @@ from registry.database import Database
 from registry.events import EventId
 from registry.run import Emit, Outcome, Run
 from tests.registry.stage import Stage, parse, stage
+from tests.waiting import until
 
 COUNT = 400
 
@@ -109,6 +110,7 @@ async def test_a_channel_keeps_its_cap_and_its_numbers(database: Database) -> No
         log = s.logs.get(started.thread_id)
         assert log is not None
         channel = log.channels[0]
+        await until(lambda: channel.ended)  # its event follows the status
         assert channel.bytes_held <= 4096
         assert channel.last_id == EventId(1, COUNT + 2)
 

@@ -47,7 +47,7 @@ async def test_an_orphan_is_taken_back_by_the_rules(
             await other.worker.scan()
             assert str((await s.commands.latest(thread_id)).status) == status
             # The first worker wakes up: it finds its lease gone and may write nothing.
-            await s.worker.renew()
+            await s.worker.leases.renew()
             assert await s.worker.tasks.ended(entry, 5)
             assert entry.reason == "lease_lost"
             assert str((await s.commands.latest(thread_id)).status) == status
