@@ -1,7 +1,8 @@
 """The composition root: builds everything from the settings, and takes it down in order.
 
-Up: Postgres, schema, pool, the sole worker's lock, orphans, loops. Down, the reverse:
-runs are drained first, pools close last, so no run meets a closed pool.
+Up: Postgres, schema, pool, the sole worker's lock or the link to Redis, orphans, loops. Down,
+the reverse: runs are drained first, then Redis goes, pools close last, so no run meets a
+closed pool.
 """
 
 import asyncio
@@ -31,12 +32,15 @@ from registry.commands import Commands
 from registry.database import Database
 from registry.errors import StartRefused, StoreDown
 from registry.follow import Follower
+from registry.ids import uuid7
 from registry.loops import Loop
+from registry.options import SERVE, WorkerOptions
+from registry.redis_link import RedisLink
 from registry.run import Run
 from registry.sole import SoleWorker
 from registry.timeline import Timeline
 from registry.watchdog import Watchdog
-from registry.worker import SERVE, Worker, WorkerOptions
+from registry.worker import Worker
 
 LOOK_SECONDS = 4.0  # of the ten until ready; a larger folder is looked through afterwards
 ASK = "ask-"  # worker ids of terminal runs: their leases count, no lock of theirs dies
@@ -58,6 +62,7 @@ class Service:
     indexer: Indexer
     watchdog: Watchdog
     reasoner: str
+    link: RedisLink | None
 
     async def ready(self) -> str | None:
         """None when it can take work, else the reason in one line."""
@@ -68,6 +73,8 @@ class Service:
                 await self.database.fetch("SELECT 1")
         except (StoreDown, TimeoutError):
             return "the database cannot be reached"
+        if self.link is not None and not self.link.bus.hears:
+            return "Redis (REDIS_URL) cannot be reached: hints and events of other workers wait"
         return None
 
     async def drain(self, hurry: asyncio.Event) -> bool:
@@ -91,11 +98,14 @@ async def open_service(settings: Settings, *, serve: bool = True) -> AsyncGenera
             reason = " ".join(str(error).split())[:200]
             raise StartRefused(f"DATABASE_URL: the database cannot be used: {reason}") from None
         stack.push_async_callback(database.close)
-        service, sole = await _compose(settings, database, stack, serve=serve)
-        if serve:
+        sole = None if settings.redis_url or not serve else SoleWorker(database.url)
+        if sole is not None:
             stack.push_async_callback(sole.release)
             await sole.take()
-            await service.worker.scan(dead_prefix=SERVE)
+        service = await _compose(settings, database, stack, sole=sole, serve=serve)
+        if serve:
+            # The lock says that no other serving worker lives; with Redis only leases tell.
+            await service.worker.scan(dead_prefix=SERVE if sole is not None else None)
             await _look(service.indexer)
         await stack.enter_async_context(service.watchdog.watching())
         # A full collection over all that was imported stops the loop for some 150 ms.
@@ -123,10 +133,19 @@ async def _database_url(settings: Settings, stack: AsyncExitStack) -> str:
 
 
 async def _compose(
-    settings: Settings, database: Database, stack: AsyncExitStack, *, serve: bool
-) -> tuple[Service, SoleWorker]:
+    settings: Settings,
+    database: Database,
+    stack: AsyncExitStack,
+    *,
+    sole: SoleWorker | None,
+    serve: bool,
+) -> Service:
     workflow = compile_workflow()
     logs = Logs(cap=settings.event_buffer_bytes, retention=settings.event_retention_seconds)
+    worker_id = f"{SERVE if serve else ASK}{uuid7()}"
+    link = RedisLink.make(settings, logs, worker_id) if settings.redis_url else None
+    if link is not None:
+        stack.push_async_callback(link.close)
     library = DocumentLibrary(database)
     indexer = Indexer(database.url, settings.documents_dir, library)
     reasoner = await stack.enter_async_context(make_reasoner(settings))
@@ -151,7 +170,7 @@ async def _compose(
     worker = Worker(
         database,
         logs,
-        LocalBus(),
+        link.bus if link is not None else LocalBus(),
         body,
         describe,
         options=WorkerOptions(
@@ -160,25 +179,29 @@ async def _compose(
             scan=settings.orphan_scan_seconds,
             max_attempts=settings.max_attempts,
             recover=settings.recover,
-            prefix=SERVE if serve else ASK,
+            worker_id=worker_id,
         ),
         purge=purge,
         settled=body.settled,
+        mirrored=link.mirrored if link is not None else None,
     )
     stack.push_async_callback(worker.close)
-    sole = SoleWorker(database.url)
-    lock = Loop("lock", 5, sole.keep)
-    loops = [*worker.loops, lock, indexer.loop] if serve else [worker.renewals, worker.expiry]
-    service = Service(
+    loops = [*worker.loops, indexer.loop] if serve else [worker.renewals, worker.expiry]
+    if sole is not None:
+        loops.append(Loop("lock", 5, sole.keep))
+    if link is not None:
+        loops += link.loops
+    replicas = link.replicas if link is not None else None
+    return Service(
         settings=settings,
         database=database,
         worker=worker,
         commands=Commands(worker),
-        follower=Follower(logs, worker.store, Timeline(database)),
-        states=ThreadStates(workflow, worker),
+        follower=Follower(logs, worker.store, Timeline(database), replicas),
+        states=ThreadStates(workflow, worker, replicas),
         library=library,
         indexer=indexer,
         watchdog=Watchdog(loops),
         reasoner=settings.model or "extractive",
+        link=link,
     )
-    return service, sole

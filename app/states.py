@@ -9,6 +9,7 @@ from app.saver import RunSaver
 from graph import values
 from registry.channel import ThreadLog
 from registry.events import EventId
+from registry.replicas import Replicas
 from registry.requirements import Requirements
 from registry.run import ENDED, Run
 from registry.timeline import Timeline
@@ -28,8 +29,11 @@ class ThreadState:
 
 
 class ThreadStates:
-    def __init__(self, workflow: Workflow, worker: Worker) -> None:
+    def __init__(
+        self, workflow: Workflow, worker: Worker, replicas: Replicas | None = None
+    ) -> None:
         self._workflow = workflow
+        self._replicas = replicas
         self._worker = worker
         self._database = worker.database
         self._logs = worker.logs
@@ -84,7 +88,12 @@ class ThreadStates:
         last = await self._timeline.last(run.thread_id)
         if run.status in ENDED and last is not None:
             return max(reflected, last.id)
-        return max(reflected, EventId(run.epoch, 0))
+        reflected = max(reflected, EventId(run.epoch, 0))
+        if self._replicas is not None:
+            oldest = await self._replicas.oldest(run.thread_id)
+            if oldest is not None and oldest > EventId(reflected.epoch, reflected.seq + 1):
+                return EventId(oldest.epoch, oldest.seq - 1)
+        return reflected
 
 
 def _holds(log: ThreadLog, cursor: EventId) -> bool:

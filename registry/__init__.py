@@ -15,9 +15,10 @@ from registry.events import Event, EventId
 from registry.follow import Follower
 from registry.heartbeat import BEAT, with_heartbeat
 from registry.idempotency import IdempotencyKey
+from registry.options import WorkerOptions
 from registry.run import Body, Emit, Interrupt, Outcome, Run, Status, Thread
 from registry.tasks import TaskRegistry
-from registry.worker import Worker, WorkerOptions
+from registry.worker import Worker
 
 __all__ = [
     "BEAT",

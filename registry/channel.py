@@ -10,7 +10,7 @@ Invariants:
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Protocol
 from uuid import UUID
 
 from registry.events import ENDING, Event, EventId
@@ -30,6 +30,8 @@ class Batch:
 
 class Channel:
     """Events `<epoch>-1`, `<epoch>-2`, … of one claim of a run."""
+
+    replica = False  # a copy of what another worker writes: see `registry.replicas`
 
     def __init__(self, run_id: UUID | None, epoch: int, cap: int) -> None:
         self.run_id = run_id
@@ -111,7 +113,14 @@ class ThreadLog:
     @property
     def live(self) -> bool:
         """A run of this thread is being written by this process."""
-        return bool(self.channels) and self.channels[-1].closed_at is None
+        last = self.channels[-1] if self.channels else None
+        return last is not None and last.closed_at is None and not last.replica
+
+    @property
+    def copying(self) -> bool:
+        """A run of this thread is being written elsewhere and copied to here."""
+        last = self.channels[-1] if self.channels else None
+        return last is not None and last.closed_at is None and last.replica
 
     @property
     def last_id(self) -> EventId | None:
@@ -127,6 +136,12 @@ class ThreadLog:
         channel = Channel(run_id, epoch, cap)
         self.channels.append(channel)
         return channel
+
+    def insert(self, channel: Channel) -> None:
+        """Adds a channel where its epoch belongs; an epoch that is there already stays."""
+        if self.channel(channel.epoch) is None:
+            self.channels.append(channel)
+            self.channels.sort(key=lambda c: c.epoch)
 
     def after(self, cursor: EventId) -> Batch | None:
         """The next frames after the cursor, from whichever channel holds them."""
@@ -155,10 +170,18 @@ class ThreadLog:
             waiter.cancel()
 
 
+class Watcher(Protocol):
+    """Told of what this process writes; must neither block nor raise."""
+
+    def changed(self, thread_id: UUID, channel: Channel) -> None: ...
+    def dropped(self, thread_id: UUID) -> None: ...
+
+
 class Logs:
     """All thread logs of this process. One way in, one way out."""
 
     def __init__(self, *, cap: int, retention: float) -> None:
+        self.watcher: Watcher | None = None
         self._logs: dict[UUID, ThreadLog] = {}
         self._cap = cap
         self._retention = retention
@@ -192,9 +215,7 @@ class Logs:
 
     def put(self, thread_id: UUID, channel: Channel, event: Event) -> None:
         channel.append(event)
-        log = self._logs.get(thread_id)
-        if log is not None:
-            log.wake()
+        self._changed(thread_id, channel)
 
     def single(self, thread_id: UUID, event: Event, run_id: UUID | None) -> None:
         """An event of a run that nobody owns: a channel of its own, closed at once."""
@@ -203,10 +224,17 @@ class Logs:
         self.close(thread_id, channel)
 
     def close(self, thread_id: UUID, channel: Channel) -> None:
-        channel.closed_at = asyncio.get_running_loop().time()
+        """Nothing more comes; again is no error."""
+        if channel.closed_at is None:
+            channel.closed_at = asyncio.get_running_loop().time()
+            self._changed(thread_id, channel)
+
+    def _changed(self, thread_id: UUID, channel: Channel) -> None:
         log = self._logs.get(thread_id)
         if log is not None:
             log.wake()
+        if self.watcher is not None:
+            self.watcher.changed(thread_id, channel)
 
     def drop(self, thread_id: UUID) -> None:
         """Forgets a deleted thread; its followers are woken and find it gone."""
@@ -214,6 +242,8 @@ class Logs:
         if log is not None:
             log.channels.clear()
             log.wake()
+        if self.watcher is not None:
+            self.watcher.dropped(thread_id)
 
     def sweep(self) -> None:
         """Forgets channels that closed longer than the retention ago."""
@@ -225,7 +255,3 @@ class Logs:
     def _forget_if_empty(self, log: ThreadLog) -> None:
         if not log.channels and log.followers == 0 and self._logs.get(log.thread_id) is log:
             del self._logs[log.thread_id]
-
-    def wake_all(self) -> None:
-        for log in list(self._logs.values()):
-            log.wake()

@@ -95,6 +95,14 @@ class StoreDown(RegistryError):
 
 
 @dataclass
+class BusDown(RegistryError):
+    """Redis cannot be reached now, or does not answer: hints and live events of other workers
+    come later. Nothing is lost with it."""
+
+    reason: str
+
+
+@dataclass
 class StartRefused(RegistryError):
     """The process cannot start; `reason` is one line: what, why, what to do."""
 

@@ -4,23 +4,32 @@ Invariants:
 1. Subscribe, then read the durable status, then replay, then tail: the other order loses
    events between the read and the subscription.
 2. The next event is either the direct successor of the cursor, or a `gap` comes first.
+   Whenever the epoch changes the timeline is read again: it has every epoch's first event,
+   so none can be passed over, whichever worker wrote it.
 3. A stream ends after the event that ends the thread's latest run, and the end is durable:
    a reader who comes after the events are gone gets it from the timeline.
 4. A reader holds a cursor and nothing else: no queue, no copy, no database connection.
 """
 
+import asyncio
 from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from registry.channel import Logs, ThreadLog
+from registry.channel import Batch, Logs, ThreadLog
 from registry.events import ENDING, EventId, encode_frame, now
-from registry.run import ENDED, Run
+from registry.replicas import Replicas
+from registry.run import ENDED, Run, Status
 from registry.store import RunStore
 from registry.timeline import Entry, Timeline
 
 POLL: Final = 2.0  # seconds between two looks at a run that this process does not execute
+CATCH_UP: Final = 1.0  # seconds for what is durable to arrive in the copy of its stream
+SPIN: Final = 0.05  # seconds between two looks where the log is ahead of the timeline
+PAST: Final = "the cursor is past the end"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +43,19 @@ class Position:
 
 
 class Follower:
-    def __init__(self, logs: Logs, store: RunStore, timeline: Timeline) -> None:
+    """`replicas`: where other workers' events come from; None where there is no other."""
+
+    def __init__(
+        self,
+        logs: Logs,
+        store: RunStore,
+        timeline: Timeline,
+        replicas: Replicas | None = None,
+    ) -> None:
         self._logs = logs
         self._store = store
         self._timeline = timeline
+        self._replicas = replicas
 
     async def locate(self, thread_id: UUID, after: EventId | None) -> Position:
         """Turns what the reader sent into a position; None means the latest run's start."""
@@ -59,25 +77,81 @@ class Follower:
     async def frames(self, thread_id: UUID, position: Position) -> AsyncGenerator[bytes]:
         """Batches of whole frames. Ends by itself; closing it releases the log."""
         log = self._logs.subscribe(thread_id)
+        copied = False
         try:
             reader = _Reader(log, position)
             if position.lost is not None:
-                yield gap(position.lost, "the cursor is past the end")
+                yield gap(position.lost, PAST)
             while (run := await self._latest(thread_id)) is not None:
-                for data in reader.replay(await self._timeline.since(thread_id, reader.cursor)):
+                if self._replicas is not None and not copied and _elsewhere(log, run, reader):
+                    copied = True
+                    await self._replicas.join(log)
+                entries = await self._timeline.since(thread_id, reader.cursor)
+                if copied and (lost := await self._catch_up(log, run, reader, entries)):
+                    yield gap(lost, PAST)
+                for data in reader.replay(entries):
                     yield data
-                if run.status in ENDED and reader.cursor >= await self._end_of(run):
+                if run.status in ENDED and reader.cursor >= (end := await self._end_of(run)):
+                    if reader.cursor > end:
+                        yield await self._late_end(run, reader.cursor)
                     return
-                ending = False
-                while not ending:
-                    while (step := reader.step()) is not None:
-                        yield step.data
-                        ending = step.ending
-                    if not ending:
-                        await log.changed(None if log.live else POLL)
-                        ending = not log.live  # ended, or made elsewhere: look again
+                async with aclosing(self._tail(log, reader)) as tail:
+                    async for data in tail:
+                        yield data
         finally:
+            if copied and self._replicas is not None:
+                self._replicas.leave(log)
             self._logs.unsubscribe(log)
+
+    async def _tail(self, log: ThreadLog, reader: "_Reader") -> AsyncGenerator[bytes]:
+        """What comes next in memory, until there is a reason to look at the rows again."""
+        loop = asyncio.get_running_loop()
+        again = loop.time() + POLL
+        if reader.at_boundary():
+            await asyncio.sleep(SPIN)  # the look just now came to nothing
+            return
+        while True:
+            ending = False
+            while (step := reader.step()) is not None:
+                yield step.data
+                ending = step.ending
+            if ending or reader.at_boundary():
+                return
+            if log.live:
+                await log.changed(None)
+                if not log.live:
+                    return
+            else:
+                await log.changed(again - loop.time())
+                if loop.time() >= again or not log.copying:
+                    return
+
+    async def _catch_up(
+        self, log: ThreadLog, run: Run, reader: "_Reader", entries: Sequence[Entry]
+    ) -> EventId | None:
+        """Waits until the copy has what the timeline has and what the reader has seen. What
+        is not there by then will not come: its writer died, or Redis lost it.
+
+        The reader's cursor, where it turns out to be past the end of a run that goes on.
+        """
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + CATCH_UP
+        wanted = max([reader.cursor, *(entry.id for entry in entries)])
+        long_ago = datetime.now(UTC) - timedelta(seconds=2 * CATCH_UP)
+        while (log.last_id or EventId(0, 0)) < wanted:
+            over = run.ended_at is not None and run.ended_at < long_ago
+            if over or self._replicas is None or not self._replicas.healthy:
+                return None
+            if loop.time() >= deadline:
+                return reader.past_end(run)
+            await log.changed(deadline - loop.time())
+        return None
+
+    async def _late_end(self, run: Run, cursor: EventId) -> bytes:
+        """For a cursor past the end of an ended thread: the gap, and the end."""
+        entries = await self._timeline.since(run.thread_id, await self._end_of(run))
+        ends = [entry.event().frame for entry in entries if entry.name in ENDING]
+        return gap(cursor, PAST) + b"".join(ends[-1:])
 
     async def _latest(self, thread_id: UUID) -> Run | None:
         try:
@@ -131,13 +205,32 @@ class _Reader:
         batch = self._log.after(self.cursor)
         if batch is None or batch.first > limit:
             return None
-        step = self.step()
-        return step.data if step is not None else None
+        return self._take(batch).data
 
     def step(self) -> _Step | None:
+        """The next batch of the cursor's epoch. Another epoch is the timeline's to open."""
         batch = self._log.after(self.cursor)
-        if batch is None:
+        if batch is None or batch.first.epoch != self.cursor.epoch:
             return None
+        return self._take(batch)
+
+    def at_boundary(self) -> bool:
+        """What comes next in memory is of another epoch."""
+        batch = self._log.after(self.cursor)
+        return batch is not None and batch.first.epoch != self.cursor.epoch
+
+    def past_end(self, run: Run) -> EventId | None:
+        """Goes back to the last event of a running run where the cursor is beyond it; the
+        cursor as it was."""
+        last, was = self._log.last_id, self.cursor
+        if run.status is not Status.RUNNING or last is None or last.epoch != run.epoch:
+            return None
+        if was <= last:
+            return None
+        self.cursor, self._complete = last, False
+        return was
+
+    def _take(self, batch: Batch) -> _Step:
         head: list[bytes] = []
         self._note(batch.first, head)
         self.cursor = batch.last
@@ -163,6 +256,14 @@ class _Reader:
         if channel is not None and channel.closed_at is not None:
             return channel.last_id == self.cursor
         return self._complete
+
+
+def _elsewhere(log: ThreadLog, run: Run, reader: "_Reader") -> bool:
+    """This process's memory alone does not have all that comes after the cursor."""
+    channel = log.channel(reader.cursor.epoch)
+    if channel is None or channel.replica or channel.first_id.seq > reader.cursor.seq + 1:
+        return True
+    return run.status not in ENDED and not log.live
 
 
 def gap(after: EventId, reason: str) -> bytes:

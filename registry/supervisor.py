@@ -85,6 +85,7 @@ class Supervisor:
         claim: Callable[[], Claim],
         on_end: Callable[[Run, Placed | None], None],
         on_pending: Callable[[Run], Awaitable[None]],
+        mirrored: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self._database = database
         self._store = RunStore(database)
@@ -94,6 +95,7 @@ class Supervisor:
         self._claim = claim
         self._on_end = on_end
         self._on_pending = on_pending
+        self._mirrored = mirrored
 
     async def execute(self, run: Run, emit: ChannelEmit, entry: Entry) -> Ended | None:
         """Runs the body to its end and writes the outcome; None where there is none to write
@@ -137,6 +139,11 @@ class Supervisor:
                 return None
             shutdown = outcome is None and entry.reason == "shutdown"
             if shutdown or (outcome is not None and outcome.status == "handed_back"):
+                # Before anybody else can claim it: what a later epoch has written cannot be
+                # added to any more.
+                self._logs.close(run.thread_id, emit.channel)
+                if self._mirrored is not None:
+                    await self._mirrored()
                 if await self._hand_back(run):
                     return None
                 outcome = None  # a stop came first, or the lease was lost: the row tells

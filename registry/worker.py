@@ -2,8 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 from uuid import UUID
 
 import structlog
@@ -15,9 +14,9 @@ from registry.database import Database
 from registry.errors import LeaseLost, StoreDown
 from registry.events import Event
 from registry.hints import Hints
-from registry.ids import uuid7
 from registry.leases import CHECK, Leases
 from registry.loops import Loop
+from registry.options import WorkerOptions
 from registry.requirements import mark_announced
 from registry.run import Body, Run
 from registry.store import RunStore
@@ -29,7 +28,6 @@ from registry.transitions import Claim, Placed, claim_next
 
 POLL: Final = 1.0  # seconds between two looks for pending runs; a hint comes sooner
 LOOK: Final = 0.05  # seconds between two looks at what a drain still waits for
-SERVE: Final = "serve-"  # worker ids of serving workers start so
 
 log = structlog.get_logger(__name__)
 
@@ -38,18 +36,6 @@ def _still_open(entry: Entry) -> None:
     """Raises `LeaseLost` once the run's ending is numbered: no event may come after it."""
     if entry.settling:
         raise LeaseLost
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerOptions:
-    """Times in seconds."""
-
-    slots: int = 64
-    lease: float = 30
-    scan: float = 30
-    max_attempts: int = 3
-    recover: Literal["resume", "prompt"] = "resume"
-    prefix: str = SERVE
 
 
 class Worker:
@@ -64,8 +50,10 @@ class Worker:
         options: WorkerOptions,
         purge: Callable[[UUID], Awaitable[None]],
         settled: orphans.Settled,
+        mirrored: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
-        self.worker_id = f"{options.prefix}{uuid7()}"
+        """`mirrored` returns once readers elsewhere can have what was written here so far."""
+        self.worker_id = options.worker_id
         self.options = options
         self.tasks = TaskRegistry()
         self.draining = False
@@ -84,6 +72,7 @@ class Worker:
             claim=self.claim,
             on_end=self._ended,
             on_pending=self.offer,
+            mirrored=mirrored,
         )
         self.leases = Leases(
             self.tasks,

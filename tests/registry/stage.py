@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -13,9 +13,13 @@ from registry.commands import Accepted, Commands
 from registry.database import Database
 from registry.events import EventId
 from registry.follow import Follower
+from registry.options import WorkerOptions
+from registry.redis_link import RedisLink
 from registry.run import Emit, Outcome, Run
 from registry.timeline import Timeline
-from registry.worker import Worker, WorkerOptions
+from registry.watchdog import Watchdog
+from registry.worker import Worker
+from tests.waiting import until
 
 Act = Callable[[Run, Emit], Awaitable[Outcome]]
 
@@ -33,6 +37,16 @@ async def never_settled(thread_id: UUID, kind: str, given: Mapping[str, Any]) ->
     return False
 
 
+@dataclass(frozen=True)
+class Reached:
+    """`registry.redis_link.LinkSettings` of a test."""
+
+    redis_url: str | None
+    event_buffer_bytes: int
+    redis_prefix: str = "test:"
+    event_retention_seconds: float = 3600
+
+
 @dataclass
 class Stage:
     worker: Worker
@@ -40,6 +54,7 @@ class Stage:
     follower: Follower
     logs: Logs
     timeline: Timeline
+    link: RedisLink | None
 
     async def start(self, owner: str = "ann", **more: Any) -> Accepted:
         return await self.commands.start(owner, question="q", title="t", input={}, **more)
@@ -69,24 +84,37 @@ def parse(raw: bytes) -> list[tuple[str, str]]:
 
 @asynccontextmanager
 async def stage(
-    database: Database, act: Act, *, cap: int = 1 << 20, **options: Any
+    database: Database, act: Act, *, cap: int = 1 << 20, redis: str | None = None, **options: Any
 ) -> AsyncGenerator[Stage]:
-    """A worker without its loops: tests call `claim_pending`, `scan` and so on themselves."""
+    """A worker without its loops: tests call `claim_pending`, `scan` and so on themselves.
+
+    With the URL of a `redis` the loops run, and the worker is one of several.
+    """
     logs = Logs(cap=cap, retention=3600)
+    chosen = WorkerOptions(**options)
+    link = RedisLink.make(Reached(redis, cap), logs, chosen.worker_id) if redis else None
     worker = Worker(
         database,
         logs,
-        LocalBus(),
+        link.bus if link is not None else LocalBus(),
         act,
         describe,
-        options=WorkerOptions(**options),
+        options=chosen,
         purge=no_purge,
         settled=never_settled,
+        mirrored=link.mirrored if link is not None else None,
     )
     timeline = Timeline(database)
-    made = Stage(worker, Commands(worker), Follower(logs, worker.store, timeline), logs, timeline)
-    try:
-        yield made
-    finally:
-        await worker.tasks.end_all("shutdown", 5)
-        await worker.close()
+    follower = Follower(logs, worker.store, timeline, link.replicas if link is not None else None)
+    made = Stage(worker, Commands(worker), follower, logs, timeline, link)
+    async with AsyncExitStack() as stack:
+        if link is not None:
+            dog = Watchdog([*worker.loops, *link.loops])
+            stack.push_async_callback(link.close)
+            await stack.enter_async_context(dog.watching())
+            await until(lambda: link.bus.hears)
+        try:
+            yield made
+        finally:
+            await worker.tasks.end_all("shutdown", 5)
+            await worker.close()
