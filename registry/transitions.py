@@ -109,7 +109,8 @@ async def finish(
     """running -> ended. `outcome` None: it was cancelled. `next_id` numbers its events.
 
     A durable cancel intent wins over waiting and failure. A success with requirements still
-    queued starts the modify run that takes them. Raises `LeaseLost` for an old epoch.
+    queued starts the modify run that takes them, unless a stop came in the same moment: then
+    they wait for the next one. Raises `LeaseLost` for an old epoch.
     """
     async with database.transaction() as tx:
         row = await tx.fetch_one(
@@ -146,7 +147,7 @@ async def finish(
                 {"title": outcome.title, "id": run.thread_id},
             )
         successor = None
-        if status is Status.SUCCEEDED and await has_queued(tx, run.thread_id):
+        if status is Status.SUCCEEDED and not stop and await has_queued(tx, run.thread_id):
             epoch = await raise_epoch(tx, run.thread_id)
             successor = await place(
                 tx,
