@@ -26,10 +26,13 @@ from app.library.segments import FAN, QUIET_FAN, merge_segments, next_merge, pur
 from app.logs import configure_logs
 from registry.database import Database
 from registry.errors import LeaseLost, StoreDown
+from registry.pool import Limits
 
 MEMORY: Final = 4 * 1024**3  # bytes of address space; a file that needs more is refused
 NICE: Final = 5
 PATIENCE: Final = 2.0  # seconds to end after stdin has closed
+# A merge computes between two statements, and takes what it takes.
+UNHURRIED: Final = Limits(statement=60, idle=60, transaction=None)
 _TICK: Final = 0.5  # seconds between signs of life
 
 log = structlog.get_logger(__name__)
@@ -131,7 +134,7 @@ def _watch(stop: threading.Event) -> None:
 
 @contextlib.asynccontextmanager
 async def _opened(task: dict[str, Any]) -> AsyncGenerator[Database]:
-    database = Database(task["url"], size=2, pooler=bool(task.get("pooler")))
+    database = Database(task["url"], size=2, pooler=bool(task.get("pooler")), limits=UNHURRIED)
     try:
         await database.open()
         yield database
