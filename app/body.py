@@ -75,7 +75,8 @@ class ResearchBody:
         self._make_context = make_context
 
     async def __call__(self, run: Run, emit: Emit) -> Outcome:
-        graph = self._workflow.copy(update={"checkpointer": RunSaver(self._database)})
+        saver = RunSaver(self._database, (run.thread_id, run.epoch))
+        graph = self._workflow.copy(update={"checkpointer": saver})
         config = thread_config(run.thread_id, run.run_id)
         before = await self._runs.counters(run.thread_id)
         context = self._make_context(run, EmitSink(emit, before))
