@@ -15,12 +15,15 @@ from app.library.ranking import Ranking
 from app.library.snapshots import Snapshots
 from graph.ports import Coverage, Passage, Ref
 from registry.database import Database, Row
+from registry.patience import patiently
 
 _WIDER: Final = 4  # candidates looked at, per passage asked for
 _REPEAT: Final = 0.9  # what each further passage of one document keeps of its score
 
 
 class DocumentLibrary:
+    """What nodes of a run ask waits for a database that restarts; all else fails at once."""
+
     def __init__(self, database: Database) -> None:
         self.database = database
         self._ranking = Ranking(database)
@@ -29,6 +32,9 @@ class DocumentLibrary:
 
     async def search(self, query: str, *, owner: str, limit: int) -> list[Passage]:
         """The best passages for `query`, best first; at most `limit`, none twice."""
+        return await patiently(lambda: self._search(query, owner, limit))
+
+    async def _search(self, query: str, owner: str, limit: int) -> list[Passage]:
         wide = max(limit * _WIDER, 40)
         while True:
             found = await self._ranking.search(query, owner=owner, limit=wide)
@@ -63,14 +69,14 @@ class DocumentLibrary:
 
     async def read(self, refs: Sequence[Ref]) -> list[str]:
         """The text of each span, in the order asked; "" where a snapshot is gone."""
-        return await self.snapshots.read(refs) if refs else []
+        return await patiently(lambda: self.snapshots.read(refs)) if refs else []
 
     async def keep(self, thread_id: str, keys: Sequence[str]) -> None:
         """Keeps these snapshots for as long as the thread lives. Idempotent."""
-        await self.snapshots.keep(thread_id, keys)
+        await patiently(lambda: self.snapshots.keep(thread_id, keys))
 
     async def coverage(self, *, owner: str) -> Coverage:
-        return await self.documents.coverage(owner)
+        return await patiently(lambda: self.documents.coverage(owner))
 
     async def listing(self, *, owner: str) -> list[dict[str, Any]]:
         """The documents of `GET /api/documents`."""
