@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
     invariant,
-    precondition,
     rule,
 )
 
@@ -76,9 +75,10 @@ class People(RuleBasedStateMachine):
         self.threads.append(accepted.thread_id)
         self.commanded.append(accepted.thread_id)
 
-    @precondition(lambda self: self.interrupts)
     @rule(which=pick, claims=st.booleans())
     def answer(self, which: int, claims: bool) -> None:
+        if not self.interrupts:
+            return
         thread_id, interrupt = self.interrupts[which % len(self.interrupts)]
         latest = self.seen.latest(thread_id)
         open_ones = [item["id"] for item in latest["interrupts"]]
@@ -89,18 +89,20 @@ class People(RuleBasedStateMachine):
         refusals = (AlreadyAnswered, NotWaiting, UnknownInterrupt, Stopping)
         self._ask(thread_id, command, expected=expected, refusals=refusals)
 
-    @precondition(lambda self: self.threads)
     @rule(which=pick, claims=st.booleans())
     def resume(self, which: int, claims: bool) -> None:
+        if not self.threads:
+            return
         thread_id = self._thread(which)
         expected = self.seen.latest(thread_id)["status"] in {"failed", "cancelled", "interrupted"}
         command = self._commands(claims=claims).resume(OWNER, thread_id)
         refusals = (RunActive, AnswerNeeded, NothingLeft, Stopping)
         self._ask(thread_id, command, expected=expected, refusals=refusals)
 
-    @precondition(lambda self: self.threads)
     @rule(which=pick, claims=st.booleans())
     def modify(self, which: int, claims: bool) -> None:
+        if not self.threads:
+            return
         thread_id = self._thread(which)
         latest = self.seen.latest(thread_id)
         stopping = latest["status"] == "running" and latest["cancel_mode"] == "stop"
@@ -123,9 +125,10 @@ class People(RuleBasedStateMachine):
             assert expected, "accepted against the contract"
             self.commanded.append(thread_id)
 
-    @precondition(lambda self: self.threads)
     @rule(which=pick)
     def cancel(self, which: int) -> None:
+        if not self.threads:
+            return
         thread_id = self._thread(which)
         was = self.seen.latest(thread_id)["status"]
         after = self.run(
@@ -138,10 +141,11 @@ class People(RuleBasedStateMachine):
         else:
             assert after.status == was
 
-    @precondition(lambda self: self.threads)
     @rule(which=pick)
     def wish_to_finish(self, which: int) -> None:
         """The other intent: it never takes a stop back."""
+        if not self.threads:
+            return
         thread_id = self._thread(which)
 
         async def intend() -> None:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
-    precondition,
+    RuleBasedStateMachine,
     rule,
     run_state_machine_as_test,
 )
@@ -61,26 +61,29 @@ class Lifecycle(People):
             if placed is not None:
                 self._launched(worker, placed)
 
-    @precondition(lambda self: self.holders)
     @rule(which=pick)
     def renew(self, which: int) -> None:
+        if not self.holders:
+            return
         holder = self._holder(which)
         renewed, changed = self._try(holder, holder.renew())
         assert bool(renewed) == self._live(holder)
         assert changed == self._live(holder)
 
-    @precondition(lambda self: self.holders)
     @rule(which=pick, status=outcomes)
     def finish(self, which: int, status: Ending) -> None:
         """None: its body was cancelled."""
+        if not self.holders:
+            return
         holder = self._holder(which)
         ended, changed = self._try(holder, self._end(holder, status))
         assert ended == changed == self._live(holder)
 
-    @precondition(lambda self: self.holders)
     @rule(which=pick)
     def finish_while_cancelled(self, which: int) -> None:
         """The success and the stop in the same moment: one of them wins."""
+        if not self.holders:
+            return
         holder = self._holder(which)
         commands = self._commands(claims=False)
 
@@ -92,34 +95,38 @@ class Lifecycle(People):
 
         self.run(both())
 
-    @precondition(lambda self: self.holders)
     @rule(which=pick)
     def hand_back(self, which: int) -> None:
+        if not self.holders:
+            return
         holder = self._holder(which)
         stopping = self.seen.runs[holder.run.run_id]["cancel_mode"] == "stop"
         handed, changed = self._try(holder, holder.hand_back())
         assert handed == changed == (self._live(holder) and not stopping)
 
-    @precondition(lambda self: self.holders)
     @rule(which=pick)
     def announce(self, which: int) -> None:
         """The owner numbers the events of requirements that came meanwhile."""
+        if not self.holders:
+            return
         holder = self._holder(which)
         announced, changed = self._try(holder, holder.announce())
         assert announced or not changed
         assert announced == self._live(holder)
 
-    @precondition(lambda self: self.holders)
     @rule(which=pick)
     def apply(self, which: int) -> None:
+        if not self.holders:
+            return
         holder = self._holder(which)
         _, changed = self._try(holder, holder.apply())
         assert not changed or holder.run.epoch == self.seen.epochs[holder.run.thread_id]
 
-    @precondition(lambda self: self.holders)
     @rule(which=pick)
     def thaw(self, which: int) -> None:
         """A worker that was frozen wakes up and tries all that it was about to write."""
+        if not self.holders:
+            return
         holder = self._holder(which)
         if self._live(holder) or holder.run.epoch == self.seen.epochs[holder.run.thread_id]:
             return
@@ -137,9 +144,10 @@ class Lifecycle(People):
 
     # -- what goes wrong
 
-    @precondition(lambda self: self.threads)
     @rule(which=pick, null=st.booleans())
     def expire(self, which: int, null: bool) -> None:
+        if not self.threads:
+            return
         lease = "NULL" if null else "now() - interval '1 s'"
         self.run(
             self.database.execute(
