@@ -139,16 +139,18 @@ class Replicas:
                     await self._attempt(self._load(key, joined))
                     joined.loaded = True
                 joined.log.wake()
-        cursors: Any = {key: joined.cursor for key, joined in self._joined.items() if joined.loaded}
-        if not cursors:
+        reading = {key: joined for key, joined in self._joined.items() if joined.loaded}
+        if not reading:
             await asyncio.sleep(BLOCK_MS / 1000)
             return
+        cursors: Any = {key: joined.cursor for key, joined in reading.items()}
         read = self._client.xread(cursors, count=PAGE, block=BLOCK_MS)
         reply: Any = await self._attempt(read)
         for raw, entries in reply or []:
-            joined = self._joined.get(raw.decode())
-            if joined is not None:
-                self._absorb(joined, entries)
+            key = raw.decode()
+            # Left and joined again meanwhile: the new copy is loading from its own start.
+            if self._joined.get(key) is reading[key]:
+                self._absorb(reading[key], entries)
 
     async def _attempt(self, call: Any) -> Any:
         try:

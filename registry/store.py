@@ -238,6 +238,17 @@ class RunStore:
             },
         )
 
+    async def next_lapse(self, worker_id: str) -> float | None:
+        """Seconds until the first lease of another worker ends, if it is not renewed."""
+        row = await self._database.fetch_one(
+            """
+            SELECT extract(epoch FROM min(lease_until) - clock_timestamp()) AS seconds
+            FROM runs WHERE status = 'running' AND worker_id <> %(worker_id)s
+            """,
+            {"worker_id": worker_id},
+        )
+        return float(row["seconds"]) if row is not None and row["seconds"] is not None else None
+
     async def hand_back(self, run_id: UUID, epoch: int) -> bool:
         """running -> pending, attempt unchanged: another worker may take it at once.
 

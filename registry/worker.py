@@ -248,6 +248,10 @@ class Worker:
                 self.logs.single(orphan.thread_id, orphan.event, orphan.run_id)
         if found:
             self.claims.wake()
+        # The next one is due when the first lease lapses, should that come before the period.
+        lapse = await self.store.next_lapse(self.worker_id)
+        if lapse is not None and lapse < self.options.scan:
+            asyncio.get_running_loop().call_later(max(lapse, 0) + LOOK, self.reaper.wake)
 
     async def sweep(self) -> None:
         self.logs.sweep()

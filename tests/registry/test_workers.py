@@ -85,6 +85,24 @@ async def test_joins_at_any_moment_lose_and_double_nothing(database: Database) -
         assert log is None or not log.channels, "the copy goes with its last reader"
 
 
+async def test_readers_that_come_and_go_one_by_one_lose_nothing(database: Database) -> None:
+    async with two(database, chatty) as (one, other):
+        started = await one.start()
+        visits = 0
+        while (await one.commands.latest(started.thread_id)).status is Status.RUNNING:
+            position = await other.follower.locate(started.thread_id, EventId(1, 2))
+            got: list[tuple[str, str]] = []
+            frames = other.follower.frames(started.thread_id, position)
+            async for data in frames:
+                got += parse(data)
+                if len(got) > 20:
+                    break
+            await frames.aclose()
+            assert [i for i, _ in got] == [f"1-{n}" for n in range(3, 3 + len(got))], got[:3]
+            visits += 1
+        assert visits > 5
+
+
 async def test_a_reader_elsewhere_sees_a_run_that_starts_later(database: Database) -> None:
     async with two(database, chatty) as (one, other):
         started = await other.start()
