@@ -28,7 +28,7 @@ from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver
 from psycopg import AsyncCursor, AsyncPipeline
 from psycopg.rows import DictRow, dict_row
 
-from registry.database import Database
+from registry.database import Database, rollback
 from registry.deadline import Deadline
 from registry.errors import LeaseLost
 from registry.patience import PATIENCE, patiently
@@ -152,12 +152,15 @@ class RunSaver(AsyncPostgresSaver):
 
     @asynccontextmanager
     async def _transaction(self, connection: Connection) -> AsyncGenerator[AsyncCursor[DictRow]]:
-        """The same behind a pooler, where a pipeline may not be. What is left open by an error
-        ends with its connection."""
+        """The same behind a pooler, where a pipeline may not be."""
         await connection.execute(self._database.limits.begin(connection.info.server_version))
         end = "COMMIT"
         if self._fence is not None:
             end = f"SELECT fence('{self._fence[0]}', {self._fence[1]}); COMMIT"
-        async with connection.cursor(binary=True, row_factory=dict_row) as cursor:
-            yield cursor
-        await connection.execute(cast("LiteralString", end))
+        try:
+            async with connection.cursor(binary=True, row_factory=dict_row) as cursor:
+                yield cursor
+            await connection.execute(cast("LiteralString", end))
+        except BaseException:
+            await rollback(connection)
+            raise

@@ -157,7 +157,7 @@ class Database:
                 await tx.run(_command, begin, None)
                 yield tx
             except BaseException:
-                await settle(_rollback(connection))
+                await settle(rollback(connection))
                 raise
             await tx.run(_command, "COMMIT", None)
         except LOST as error:
@@ -231,7 +231,8 @@ async def _command(connection: Connection, sql: LiteralString, params: Params) -
     await connection.execute(sql, params)
 
 
-async def _rollback(connection: Connection) -> None:
+async def rollback(connection: Connection) -> None:
+    """Or closes the connection. In a few seconds at most; only inside `settle`."""
     # A broken connection rolls back by itself; the pool drops it when it comes back.
     try:
         if not connection.closed:
