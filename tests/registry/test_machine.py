@@ -37,7 +37,7 @@ PROFILE: Final = settings(
 )
 
 T = TypeVar("T")
-workers = st.sampled_from(("worker-a", "worker-b", "worker-c"))
+workers = st.sampled_from(("worker-a", "worker-b"))
 outcomes = st.sampled_from(("succeeded", "waiting", "failed", None))
 
 
@@ -170,6 +170,17 @@ class Lifecycle(People):
             )
         )
         assert {orphan.run_id for orphan in found} == lapsed
+
+    @rule(which=pick, worker=workers)
+    def take_over(self, which: int, worker: str) -> None:
+        """A crash seen to its end: the next claim may be the same worker's, started again."""
+        if not self.threads:
+            return
+        self.expire(which, null=False)
+        self.holds()
+        self.scan("resume")
+        self.holds()
+        self.claim(worker)
 
     def teardown(self) -> None:
         """Whatever happened: leases lapse, and all that has not ended can be picked up."""
