@@ -30,6 +30,7 @@ class Loop:
     beat: float | None = None  # loop time of the last completed pass
     failures: int = 0  # in a row
     restarts: int = 0
+    patience: float = LATE_SECONDS  # see `bound`
     _woken: asyncio.Event | None = None
 
     def wake(self) -> None:
@@ -81,7 +82,7 @@ class Loop:
     @property
     def bound(self) -> float:
         """Seconds after which the loop counts as standing still."""
-        return max(LATE_PERIODS * self.period, LATE_SECONDS)
+        return max(LATE_PERIODS * self.period, self.patience)
 
     @property
     def late(self) -> bool:

@@ -49,6 +49,7 @@ class Watchdog:
 
     def _start(self, loop: Loop) -> None:
         if self._group is not None:
+            loop.beat = asyncio.get_running_loop().time()
             task = self._group.create_task(loop.run(), name=f"loop:{loop.name}")
             self._tasks[loop.name] = task
 
