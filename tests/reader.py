@@ -33,18 +33,28 @@ class Text:
             self.sections[key], self.titles[key] = data["markdown"], data["title"]
             self.open.pop(data["index"], None)
 
+    def take(self, values: dict[str, Any]) -> None:
+        """From the thread's state: sections that are written stand as they are there."""
+        self.open.clear()
+        for section in values["sections"]:
+            if section["markdown"]:
+                key = (section["version"], section["index"])
+                self.sections[key], self.titles[key] = section["markdown"], section["title"]
+
     def of(self, version: int) -> list[str]:
         return [text for (v, _), text in sorted(self.sections.items()) if v == version]
 
 
 @dataclass
 class Reader:
-    """`chance`: of leaving after any event; 0 for a reader who stays."""
+    """`chance`: of leaving after any event; 0 for a reader who stays. `rereads`: after a gap
+    it reads the state and goes on from there, and it comes back where nothing answers now."""
 
     client: httpx.AsyncClient
     thread_id: str
     chance: float = 0
     seed: int = 0
+    rereads: bool = False
     text: Text = field(default_factory=Text)
     names: list[str] = field(default_factory=list[str])
     ids: list[str] = field(default_factory=list[str])
@@ -62,10 +72,15 @@ class Reader:
         async with stream(self.client, self.thread_id, seen=self.cursor or None) as response:
             if response.status_code == 204:
                 return True
+            if self.rereads and response.status_code == 503:
+                return False
             assert response.status_code == 200, await response.aread()
             async for data in response.aiter_bytes():
                 for event in parser.feed(data):
                     self._take(event)
+                    if self.rereads and event.name == "gap":
+                        await self.reread()
+                        return False
                     ending = event.name in ENDING
                     if self.chance and self._random.random() < self.chance:
                         return False
@@ -78,6 +93,12 @@ class Reader:
         self.ids.append(event.id)
         self.cursor = event.id
         self.text.apply(event)
+
+    async def reread(self) -> None:
+        """What the state says stands; what it does not have yet is followed from its cursor."""
+        now = await state(self.client, self.thread_id)
+        self.text.take(now["values"])
+        self.cursor = now["cursor"]
 
     async def until_end(self) -> None:
         """To the end of the thread's latest run, with as many visits as it takes."""

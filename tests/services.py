@@ -8,6 +8,7 @@ import itertools
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -104,6 +105,9 @@ class RedisServer:
     def __init__(self) -> None:
         self._folder = scratch("redis")
         self.port = free_port()
+        self._start()
+
+    def _start(self) -> None:
         self._process = subprocess.Popen(
             [
                 *(_redis_binary(), "--port", str(self.port), "--bind", "127.0.0.1"),
@@ -120,6 +124,23 @@ class RedisServer:
                 self.stop()
                 raise ServiceMissing(f"redis-server did not answer on port {self.port}")
             time.sleep(0.01)
+
+    def kill(self) -> None:
+        """SIGKILL: all that it held is gone, and its port refuses."""
+        self._process.kill()
+        self._process.wait(timeout=START_SECONDS)
+
+    def freeze(self) -> None:
+        """SIGSTOP: the kernel still accepts for it, and nothing answers."""
+        self._process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        self._process.send_signal(signal.SIGCONT)
+
+    def restart(self) -> None:
+        """An empty one on the same port, where the last is dead."""
+        if self._process.poll() is not None:
+            self._start()
 
     @property
     def url(self) -> str:

@@ -48,7 +48,7 @@ class Ground:
             LocalBus(),
             self._never,
             describe,
-            options=WorkerOptions(slots=slots, lease=LEASE),
+            options=WorkerOptions(slots=slots, lease=LEASE, worker_id="worker-a"),
             purge=no_purge,
             settled=never_settled,
         )

@@ -1,0 +1,24 @@
+"""Two workers for all tests here that leave them whole; each test ends with the fleet at rest."""
+
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+
+from tests.fleet.fleet import Fleet
+from tests.fleet.quiet import complaints, quiet
+
+
+@pytest.fixture(scope="session")
+def _standing(_template: None) -> Iterator[Fleet]:
+    with Fleet(2, proxies=True) as made:
+        yield made
+
+
+@pytest.fixture
+async def fleet(_standing: Fleet) -> AsyncIterator[Fleet]:
+    """Two workers, each with proxies of its own, mended before and at rest after."""
+    _standing.mend()
+    complaints(_standing)
+    yield _standing
+    _standing.mend()
+    await quiet(_standing)

@@ -1,0 +1,50 @@
+"""A reader as a page behind a load balancer is one: where its worker goes, it goes to another."""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+
+import httpx
+
+from tests.api.reading import state
+from tests.fleet.fleet import Fleet
+from tests.reader import Reader
+
+
+class Roamer:
+    """Begins at `place` and keeps cursor and text when it moves on."""
+
+    def __init__(self, fleet: Fleet, thread_id: str, *, place: int = 0, cursor: str = "") -> None:
+        self._fleet = fleet
+        self.place = place
+        self.reader = Reader(fleet[place].client(), thread_id, rereads=True, cursor=cursor)
+
+    async def until_end(self) -> None:
+        """To the end of the thread's latest run, at as many workers as it takes."""
+        async with AsyncExitStack() as stack:
+            client = await stack.enter_async_context(self.reader.client)
+            while True:
+                try:
+                    if await self.reader.visit():
+                        return
+                except httpx.TransportError:
+                    pass
+                await asyncio.sleep(0.02)
+                self.place = (self.place + 1) % len(self._fleet.members)
+                client = await stack.enter_async_context(self._fleet[self.place].client())
+                self.reader.client = client
+
+    async def has_all(self, client: httpx.AsyncClient) -> None:
+        """Its text is the report's, section by section, and no event came twice."""
+        now = await state(client, self.reader.thread_id)
+        written = [section["markdown"] for section in now["values"]["sections"]]
+        told = [text for text in self.reader.text.of(1) if text]
+        assert told == [text for text in written if text]
+        ids = [tuple(map(int, name.split("-"))) for name in self.reader.ids]
+        assert len(ids) == len(set(ids)), "an event came twice"
+
+
+async def all_end(roamers: Sequence[Roamer], *, seconds: float) -> None:
+    async with asyncio.timeout(seconds), asyncio.TaskGroup() as group:
+        for roamer in roamers:
+            group.create_task(roamer.until_end())
