@@ -29,7 +29,9 @@ from registry.timeline import Entry, Timeline
 POLL: Final = 2.0  # seconds between two looks at a run that this process does not execute
 CATCH_UP: Final = 1.0  # seconds for what is durable to arrive in the copy of its stream
 SPIN: Final = 0.05  # seconds between two looks where the log is ahead of the timeline
+AWAY: Final = 5.0  # seconds between two gaps while the copy cannot be kept up to date
 PAST: Final = "the cursor is past the end"
+GONE: Final = "live events of a run on another worker cannot be had now: Redis is away"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,7 @@ class Follower:
             reader = _Reader(log, position)
             if position.lost is not None:
                 yield gap(position.lost, PAST)
+            told = asyncio.get_running_loop().time()
             while (run := await self._latest(thread_id)) is not None:
                 if self._replicas is not None and not copied and _elsewhere(log, run, reader):
                     copied = True
@@ -89,6 +92,9 @@ class Follower:
                 entries = await self._timeline.since(thread_id, reader.cursor)
                 if copied and (lost := await self._catch_up(log, run, reader, entries)):
                     yield gap(lost, PAST)
+                if copied and self._away(log, run, told):
+                    told = asyncio.get_running_loop().time()
+                    yield gap(reader.cursor, GONE)
                 for data in reader.replay(entries):
                     yield data
                 if run.status in ENDED and reader.cursor >= (end := await self._end_of(run)):
@@ -102,6 +108,13 @@ class Follower:
             if copied and self._replicas is not None:
                 self._replicas.leave(log)
             self._logs.unsubscribe(log)
+
+    def _away(self, log: ThreadLog, run: Run, told: float) -> bool:
+        """It is time to say that the run goes on and its events cannot be seen from here."""
+        if self._replicas is None or self._replicas.healthy or log.live:
+            return False
+        late = asyncio.get_running_loop().time() - told >= AWAY
+        return late and run.status is Status.RUNNING
 
     async def _tail(self, log: ThreadLog, reader: "_Reader") -> AsyncGenerator[bytes]:
         """What comes next in memory, until there is a reason to look at the rows again."""

@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import pytest
 from redis.asyncio import Redis
 
 from registry.database import Database
@@ -14,7 +15,7 @@ from registry.events import EventId
 from registry.replicas import Replica
 from registry.run import Emit, Outcome, Run, Status
 from tests.registry.stage import Act, Stage, parse, stage
-from tests.services import redis_server
+from tests.services import RedisServer, redis_server
 from tests.waiting import until
 
 COUNT = 400
@@ -38,11 +39,11 @@ async def chatty(run: Run, emit: Emit) -> Outcome:
 async def two(database: Database, act: Act, **options: Any) -> AsyncGenerator[tuple[Stage, Stage]]:
     """The first executes `act`; the second has no free slot, so whatever it is asked to start
     stays pending for the first."""
-    url = redis_server().url
-    full = {**options, "slots": 0}
+    free: dict[str, Any] = {"redis": redis_server().url, **options}
+    full: dict[str, Any] = {**free, "slots": 0}
     async with (
-        stage(database, act, redis=url, **options) as one,
-        stage(database, act, redis=url, **full) as other,
+        stage(database, act, **free) as one,
+        stage(database, act, **full) as other,
     ):
         yield one, other
 
@@ -199,6 +200,50 @@ async def test_without_an_owner_the_canceller_ends_the_run(database: Database) -
         assert await one.worker.tasks.ended(entry, 2)
         names = [name for _, name in await other.read(started.thread_id)]
         assert names[-1] == "run.cancelled"
+
+
+async def test_without_redis_readers_elsewhere_are_told_and_it_heals(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("registry.follow.AWAY", 0.1)
+    monkeypatch.setattr("registry.follow.POLL", 0.2)
+    gate = asyncio.Event()
+
+    async def gated(run: Run, emit: Emit) -> Outcome:
+        for n in range(5):
+            emit("token", {"section": 0, "text": str(n)})
+        await gate.wait()
+        for n in range(5):
+            emit("token", {"section": 0, "text": str(n)})
+        return Outcome("succeeded")
+
+    redis = RedisServer()
+    try:
+        async with two(database, gated, redis=redis.url) as (one, other):
+            started = await one.start()
+            got: list[tuple[str, str]] = []
+
+            async def reading() -> None:
+                position = await other.follower.locate(started.thread_id, None)
+                async for data in other.follower.frames(started.thread_id, position):
+                    got.extend(parse(data))
+
+            async with asyncio.TaskGroup() as group:
+                group.create_task(reading())
+                await until(lambda: len(got) == 6)
+                redis.kill()
+                await until(lambda: "gap" in [name for _, name in got])
+                redis.restart()
+                assert other.link is not None
+                link = other.link
+                await until(lambda: link.bus.hears and link.replicas.healthy, seconds=20)
+                gate.set()
+            # Redis came back empty; what memory still had was sent again, none of it twice.
+            events = [item for item in got if item[1] != "gap"]
+            assert [name for _, name in events] == ["run.started", *["token"] * 10, "run.succeeded"]
+            assert [i for i, _ in events] == [f"1-{n}" for n in range(1, 13)]
+    finally:
+        redis.stop()
 
 
 def test_a_replica_cuts_what_comes_twice_and_shows_holes() -> None:
