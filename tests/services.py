@@ -23,6 +23,7 @@ import psycopg
 from psycopg import sql
 
 from app.embedded import EmbeddedPostgres
+from app.postmaster import PidFile, end
 
 PROJECT = Path(__file__).resolve().parent.parent
 START_SECONDS = 10
@@ -78,6 +79,15 @@ class Databases:
         """Removes a database, whoever is still connected to it."""
         name = urlsplit(url).path.lstrip("/")
         self._run(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
+
+    def restart(self) -> None:
+        """A fast shutdown, which cuts all clients, and a start in the same place. Blocks."""
+        folder = self._folder / "postgres"
+        found = PidFile.read(folder)
+        if found is not None:
+            end(found.pid, folder)
+        before, self._server = self._server, EmbeddedPostgres.start(self._folder, durable=False)
+        before.stop()  # the new one uses the server: it stays
 
     def stop(self) -> None:
         self._server.stop()

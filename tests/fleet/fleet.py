@@ -21,11 +21,13 @@ from tests.simulator import Simulator
 LEASE = 3.0
 SCAN = 1.0
 DRAIN = 6.0
+POOL = 5
 SHORT: Mapping[str, str] = {
     "LEASE_SECONDS": f"{LEASE:g}",
     "ORPHAN_SCAN_SECONDS": f"{SCAN:g}",
     "DRAIN_SECONDS": f"{DRAIN:g}",
     "HEARTBEAT_SECONDS": "1",
+    "POOL_SIZE": f"{POOL}",
     "USER_MAX_RUNS": "1000",
     "USER_RUNS_PER_MINUTE": "100000",
 }
@@ -91,7 +93,7 @@ class Fleet:
         settings: Mapping[str, str] | None = None,
         *,
         each: Sequence[Mapping[str, str]] = (),
-        model: str = "sim-200x60",
+        model: str = "sim-80x60",
         proxies: bool = False,
         postgres: Databases | None = None,
     ) -> None:

@@ -35,13 +35,14 @@ class Roamer:
                 self.reader.client = client
 
     async def has_all(self, client: httpx.AsyncClient) -> None:
-        """Its text is the report's, section by section, and no event came twice."""
+        """Its text is the report's, section by section, and no event came twice, unless a gap
+        made it go back to the state's cursor."""
         now = await state(client, self.reader.thread_id)
         written = [section["markdown"] for section in now["values"]["sections"]]
         told = [text for text in self.reader.text.of(1) if text]
         assert told == [text for text in written if text]
         ids = [tuple(map(int, name.split("-"))) for name in self.reader.ids]
-        assert len(ids) == len(set(ids)), "an event came twice"
+        assert len(ids) == len(set(ids)) or "gap" in self.reader.names, "an event came twice"
 
 
 async def all_end(roamers: Sequence[Roamer], *, seconds: float) -> None:

@@ -3,12 +3,11 @@
 import pytest
 
 from tests.api.reading import start, state
+from tests.fleet.acts import QUESTION
 from tests.fleet.fleet import Fleet
 from tests.fleet.quiet import quiet
 from tests.fleet.roamer import Roamer, all_end
 from tests.reader import wait_for
-
-QUESTION = "How does a cancel reach a run on another worker?"
 
 
 async def test_a_run_of_one_worker_is_read_at_both(fleet: Fleet) -> None:

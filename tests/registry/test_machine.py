@@ -181,6 +181,9 @@ class Lifecycle(People):
         self.scan("resume")
         self.holds()
         self.claim(worker)
+        self.holds()
+        for place in range(min(len(self.holders), 4)):
+            self.thaw(place)
 
     def teardown(self) -> None:
         """Whatever happened: leases lapse, and all that has not ended can be picked up."""
