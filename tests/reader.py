@@ -95,8 +95,13 @@ class Reader:
         self.text.apply(event)
 
     async def reread(self) -> None:
-        """What the state says stands; what it does not have yet is followed from its cursor."""
-        now = await state(self.client, self.thread_id)
+        """What the state says stands; what it does not have yet is followed from its cursor.
+        Where it cannot be had now, the next visit starts with the same gap."""
+        response = await self.client.get(f"/api/threads/{self.thread_id}/state")
+        if response.status_code == 503:
+            return
+        assert response.status_code == 200, response.text
+        now = response.json()
         self.text.take(now["values"])
         self.cursor = now["cursor"]
 

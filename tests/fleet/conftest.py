@@ -9,16 +9,16 @@ from tests.fleet.quiet import complaints, quiet
 
 
 @pytest.fixture(scope="session")
-def _standing(_template: None) -> Iterator[Fleet]:
+def standing(_template: None) -> Iterator[Fleet]:
     with Fleet(2, proxies=True) as made:
         yield made
 
 
 @pytest.fixture
-async def fleet(_standing: Fleet) -> AsyncIterator[Fleet]:
+async def fleet(standing: Fleet) -> AsyncIterator[Fleet]:
     """Two workers, each with proxies of its own, mended before and at rest after."""
-    _standing.mend()
-    complaints(_standing)
-    yield _standing
-    _standing.mend()
-    await quiet(_standing)
+    standing.mend()
+    complaints(standing)
+    yield standing
+    standing.mend()
+    await quiet(standing)

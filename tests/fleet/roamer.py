@@ -3,12 +3,15 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
+from typing import Final
 
 import httpx
 
 from tests.api.reading import state
 from tests.fleet.fleet import Fleet
 from tests.reader import Reader
+
+SILENCE: Final = 5.0  # seconds, many heartbeats: a worker that says nothing is left
 
 
 class Roamer:
@@ -17,12 +20,17 @@ class Roamer:
     def __init__(self, fleet: Fleet, thread_id: str, *, place: int = 0, cursor: str = "") -> None:
         self._fleet = fleet
         self.place = place
-        self.reader = Reader(fleet[place].client(), thread_id, rereads=True, cursor=cursor)
+        self.reader = Reader(self._client(), thread_id, rereads=True, cursor=cursor)
+
+    def _client(self) -> httpx.AsyncClient:
+        client = self._fleet[self.place].client()
+        client.timeout = httpx.Timeout(SILENCE)
+        return client
 
     async def until_end(self) -> None:
         """To the end of the thread's latest run, at as many workers as it takes."""
         async with AsyncExitStack() as stack:
-            client = await stack.enter_async_context(self.reader.client)
+            await stack.enter_async_context(self.reader.client)
             while True:
                 try:
                     if await self.reader.visit():
@@ -31,8 +39,7 @@ class Roamer:
                     pass
                 await asyncio.sleep(0.02)
                 self.place = (self.place + 1) % len(self._fleet.members)
-                client = await stack.enter_async_context(self._fleet[self.place].client())
-                self.reader.client = client
+                self.reader.client = await stack.enter_async_context(self._client())
 
     async def has_all(self, client: httpx.AsyncClient) -> None:
         """Its text is the report's, section by section, and no event came twice, unless a gap
