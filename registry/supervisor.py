@@ -72,7 +72,7 @@ class ChannelEmit:
 
 
 class Supervisor:
-    """Executes runs. `on_end(run, successor)` is called after each, in the run's own task, and
+    """Executes runs. `on_end(entry, successor)` is called after each, in the run's own task, and
     `on_pending` with each run that any worker may claim now."""
 
     def __init__(
@@ -83,7 +83,7 @@ class Supervisor:
         describe: Describe,
         *,
         claim: Callable[[], Claim],
-        on_end: Callable[[Run, Placed | None], None],
+        on_end: Callable[[Entry, Placed | None], None],
         on_pending: Callable[[Run], Awaitable[None]],
         mirrored: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
@@ -158,7 +158,7 @@ class Supervisor:
             return ended
         finally:
             self._logs.close(run.thread_id, emit.channel)
-            self._on_end(run, successor)
+            self._on_end(entry, successor)
 
     async def _finish(self, run: Run, emit: ChannelEmit, outcome: Outcome | None) -> Ended | None:
         """Tries for as long as the lease may hold: a database that restarts must not cost

@@ -1,7 +1,8 @@
 """TaskRegistry: the runs that execute in this process, one per thread, with true cancel.
 
 Invariants:
-1. One live task per thread; a second registration raises `RunActive`.
+1. One live task per thread; a second registration raises `RunActive`, unless the first has
+   lost its lease: then the second waits for its end.
 2. The registry holds a strong reference until the task is done; a done-callback removes it.
 3. A cancel is a request until the task is done: it is repeated every `REPEAT` seconds while
    the body runs. Once the body has ended (`settling`) the rest, which writes the outcome,
@@ -96,7 +97,7 @@ class TaskRegistry:
 
     def _check(self, thread_id: UUID) -> None:
         live = self._threads.get(thread_id)
-        if live is not None and not live.settling:
+        if live is not None and not live.settling and live.reason != "lease_lost":
             raise RunActive(thread_id, live.run_id)
 
     def _add(self, thread_id: UUID, run_id: UUID, task: asyncio.Task[Any]) -> Entry:

@@ -111,6 +111,8 @@ class Worker:
         run = placed.run
         gate: asyncio.Future[Entry] = asyncio.get_running_loop().create_future()
         before = self.tasks.get(run.thread_id)
+        if before is not None and not before.settling:  # claimed anew: the old lease is lost
+            self.tasks.request_cancel(before, "lease_lost")
         work = self._execute(placed, gate, before)
         entry = self.tasks.register(run.thread_id, run.run_id, work)
         self.leases.hold(entry, run.epoch)
@@ -161,13 +163,14 @@ class Worker:
         self.claims.wake()
         await self.hints.send(PENDING, run)
 
-    def _ended(self, run: Run, successor: Placed | None) -> None:
-        self._emits.pop(run.run_id, None)
-        entry = self.tasks.of_run(run.run_id)
-        if entry is not None:
-            self.tasks.release(entry)  # its outcome is written: the thread is free again
+    def _ended(self, entry: Entry, successor: Placed | None) -> None:
+        # The same run may have been lost and claimed again meanwhile, under a later epoch.
+        emit = self._emits.get(entry.run_id)
+        if emit is not None and emit.channel.epoch == entry.epoch:
+            del self._emits[entry.run_id]
+        self.tasks.release(entry)  # its outcome is written: the thread is free again
         mine = successor is not None and successor.run.worker_id == self.worker_id
-        if successor is not None and mine and not (entry is not None and entry.adopted):
+        if successor is not None and mine and not entry.adopted:
             self.launch(successor)
         self.claims.wake()
 

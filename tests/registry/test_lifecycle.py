@@ -208,6 +208,7 @@ async def test_slots_bound_what_runs_and_the_next_is_claimed(database: Database)
         assert (first.status, second.status) == (Status.RUNNING, Status.PENDING)
         gate.set()
         await s.until_ended(first.thread_id)
+        await until(lambda: s.worker.free == 1)  # a moment after its end is committed
         await s.worker.claim_pending()
         names = [name for _, name in await s.read(second.thread_id)]
         assert names == ["run.queued", "run.started", "run.succeeded"]

@@ -8,6 +8,7 @@ from registry.database import Database
 from registry.events import EventId
 from registry.run import Emit, Outcome, Run, Status
 from tests.registry.stage import stage
+from tests.waiting import until
 
 
 async def forever(run: Run, emit: Emit) -> Outcome:
@@ -59,3 +60,37 @@ async def test_an_orphan_is_taken_back_by_the_rules(
             ids = [EventId.parse(text) for text, name in events if name != "gap"]
             assert ids == sorted(i for i in ids if i is not None)
             assert "gap" in [name for _, name in events]
+
+
+async def test_a_worker_that_takes_back_its_own_run_executes_it_once(database: Database) -> None:
+    """Its lease ran out while it was still at work: both tasks have the same run id."""
+    alive: list[int] = []
+    most: list[int] = []
+    gate = asyncio.Event()
+
+    async def body(run: Run, emit: Emit) -> Outcome:
+        alive.append(run.epoch)
+        most.append(len(alive))
+        try:
+            await gate.wait()
+        finally:
+            alive.remove(run.epoch)
+        return Outcome("succeeded")
+
+    async with stage(database, body) as s:
+        started = await s.start()
+        await until(lambda: alive == [1])
+        await database.execute("UPDATE runs SET lease_until = now() - interval '1 s'")
+        await s.worker.scan()
+        await s.worker.claim_pending()
+        await until(lambda: len(most) == 2)
+        await s.worker.leases.renew()
+        entry = s.worker.tasks.get(started.thread_id)
+        assert entry is not None
+        assert entry.reason is None
+        assert s.worker.emit_of(started.run_id) is not None  # type: ignore[arg-type]
+        gate.set()
+        run = await s.until_ended(started.thread_id)
+        assert (run.status, run.attempt) == (Status.SUCCEEDED, 2)
+        await until(lambda: len(s.worker.tasks) == 0)
+    assert most == [1, 1]
