@@ -10,7 +10,9 @@ from redis.exceptions import RedisError
 from registry.errors import StartRefused
 
 TIMEOUT = 2.0  # seconds for a connection, and for each answer
-FAILURES = (RedisError, OSError, TimeoutError)  # what a call on a Redis in trouble raises
+# What a call on a Redis in trouble raises. The last is uvloop's: a connection that is closed in
+# the moment of a write.
+FAILURES = (RedisError, OSError, TimeoutError, RuntimeError)
 
 Client = Redis
 
