@@ -1,15 +1,21 @@
 """Streams: the open event streams of this process, each with an end that is known.
 
-A stream ends by itself at the end of its thread, at its age limit, or when the process
-closes all of them for a shutdown; the last two with a `retry:` line, so that the reader
-comes back with its cursor.
+A stream ends by itself at the end of its thread, at its age limit, when the process closes
+all of them for a shutdown, or when a store is down; all but the first with a `retry:` line, so
+that the reader comes back with its cursor.
 """
 
 import asyncio
 from collections.abc import AsyncIterator
 from typing import Final
 
+import structlog
+
+from registry.errors import BusDown, StoreDown
+
 RETRY_MS: Final = 1000
+
+log = structlog.get_logger(__name__)
 
 
 class Streams:
@@ -48,7 +54,7 @@ class Streams:
                 await close()
 
     async def _read(self, stream: AsyncIterator[bytes], deadline: float) -> bytes | None:
-        """The next bytes; empty where time was up, None at the end of the stream."""
+        """The next bytes; empty where time was up or a store is down, None at the end."""
         scope = asyncio.timeout_at(deadline)
         try:
             async with scope:
@@ -59,6 +65,9 @@ class Streams:
                     self._scopes.discard(scope)
         except StopAsyncIteration:
             return None
+        except (BusDown, StoreDown) as error:
+            log.warning("stream_cut", reason=error.reason)
+            return b""
         except TimeoutError:
             if not scope.expired():
                 raise
