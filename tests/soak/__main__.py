@@ -1,0 +1,23 @@
+"""`python -m tests.soak`: chaos at full count. MINUTES (5) and SEED come from the environment."""
+
+import os
+import random
+import sys
+import time
+
+from tests.soak.chaos import Counts, soak
+
+
+def main() -> int:
+    minutes = float(os.environ.get("MINUTES", "5"))
+    seed = int(os.environ.get("SEED", "") or random.randrange(1_000_000))
+    counts = Counts(seconds=60 * minutes)
+    print(f"{counts.rounds} rounds over {counts.runs} runs, SEED={seed}", flush=True)
+    began = time.monotonic()
+    ends = soak(counts, seed, lambda line: print(line, flush=True))
+    print(f"each ended once, in {time.monotonic() - began:.0f} s: {dict(ends)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
