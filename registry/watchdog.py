@@ -12,6 +12,7 @@ from typing import Final
 import structlog
 
 from registry.loops import Loop
+from registry.tasks import REPEAT
 
 PERIOD: Final = 1.0  # seconds between two looks
 PATIENCE: Final = 1.0  # seconds for a cancelled loop to end; else it is asked at the next look
@@ -44,14 +45,20 @@ class Watchdog:
                 yield
             finally:
                 self._group = None
-                for task in self._tasks.values():
-                    task.cancel()
+                await self._end()
 
     def _start(self, loop: Loop) -> None:
         if self._group is not None:
             loop.beat = asyncio.get_running_loop().time()
             task = self._group.create_task(loop.run(), name=f"loop:{loop.name}")
             self._tasks[loop.name] = task
+
+    async def _end(self) -> None:
+        """A cancel is a request until the task is done: a library may have dropped it."""
+        while left := [task for task in self._tasks.values() if not task.done()]:
+            for task in left:
+                task.cancel()
+            await asyncio.wait(left, timeout=REPEAT)
 
     async def look(self) -> None:
         """One pass: every loop that is dead or late is started again."""
