@@ -43,6 +43,12 @@ SELECT DISTINCT unnest(pg_blocking_pids(pid)) FROM pg_stat_activity
 WHERE datname = current_database() AND wait_event_type = 'Lock' AND query ILIKE '%% CONCURRENTLY %%'
 """
 
+MADE_MEANWHILE: Final = (
+    psycopg.errors.UniqueViolation,
+    psycopg.errors.DuplicateTable,
+    psycopg.errors.DuplicateObject,
+)
+
 T = TypeVar("T")
 Connect = Callable[[], Awaitable[AsyncConnection]]
 
@@ -120,7 +126,7 @@ async def _make_table(connection: AsyncConnection) -> None:
     while True:
         try:
             await connection.execute(TABLE)
-        except (psycopg.errors.UniqueViolation, psycopg.errors.DuplicateTable):
+        except MADE_MEANWHILE:
             await asyncio.sleep(PAUSE)
         else:
             return
