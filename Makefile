@@ -7,11 +7,13 @@ SETUP := $(PYTHON) scripts/bootstrap.py
 VENV := .venv/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help run test check bench migrate lock clean
+.PHONY: help run fleet test soak check bench migrate lock clean
 
 help:
 	@echo 'make run      set up, then serve on http://127.0.0.1:8000 (PORT, HOST)'
+	@echo 'make fleet    Postgres, Redis and WORKERS=2 workers, on ports 8000, 8001, ...'
 	@echo 'make test     set up, then run every test, browser included'
+	@echo 'make soak     chaos over a fleet for MINUTES=5; seeds are printed'
 	@echo 'make check    format, lint, types, import contracts, lengths, locks, page'
 	@echo 'make bench    the benchmarks; a table here and bench/results.json'
 	@echo 'make migrate  bring the database of DATABASE_URL, or the embedded one, up to date'
@@ -20,6 +22,12 @@ help:
 
 run:
 	@$(SETUP) run -- $(VENV)/python -m app serve
+
+fleet:
+	@$(SETUP) fleet -- $(VENV)/python -m app fleet
+
+soak:
+	@$(SETUP) soak -- $(VENV)/python -m tests.soak
 
 test:
 	@$(SETUP) test -- $(VENV)/python -m pytest $(ARGS)

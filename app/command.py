@@ -1,4 +1,4 @@
-"""The command line: serve, migrate, ask. Every error is one line on stderr.
+"""The command line: serve, fleet, migrate, ask. Every error is one line on stderr.
 
 Exit codes: 0 done, 1 failed, 2 wrong usage or settings, 130 stopped.
 """
@@ -20,6 +20,7 @@ from app.api.errors import describe_validation
 from app.api.problems import problem_of
 from app.api.schemas import Start
 from app.ask import STOPPED, AskOptions, ask
+from app.fleet import fleet
 from app.logs import configure_logs
 from app.root import open_service
 from app.server import serve
@@ -44,13 +45,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         configure_logs("error")  # the terminal is the person's
         return _run(ask(settings, chosen))
     configure_logs(settings.log_level)
-    return _run(_serve(settings) if options.command == "serve" else _migrate(settings))
+    work = {"serve": _serve, "fleet": _fleet, "migrate": _migrate}[options.command]
+    return _run(work(settings))
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m app", description="The research service.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     commands.add_parser("serve", help="run the service on HOST and PORT")
+    commands.add_parser("fleet", help="Postgres, Redis and WORKERS workers on this machine")
     commands.add_parser("migrate", help="bring the database up to date")
     one = commands.add_parser("ask", help="research one question in this terminal")
     one.add_argument("question", nargs="?", help="what to find out")
@@ -96,6 +99,11 @@ def _ask_options(options: argparse.Namespace) -> AskOptions | str:
 
 async def _serve(settings: Settings) -> int:
     await serve(settings, lambda address: _tell(f"Ready on {address}"))
+    return 0
+
+
+async def _fleet(settings: Settings) -> int:
+    await fleet(settings, _tell)
     return 0
 
 

@@ -41,6 +41,7 @@ class Settings(BaseSettings):
 
     host: str = "127.0.0.1"
     port: int = Field(8000, ge=0, le=65535)
+    workers: int = Field(2, ge=1, le=64)  # of a fleet
     data_dir: Path = PROJECT / ".data"
     database_url: str | None = None
     redis_url: str | None = None

