@@ -19,10 +19,12 @@ import psycopg
 import structlog
 from psycopg import AsyncConnection
 
+from registry.deadline import Deadline
 from registry.errors import StartRefused
 
 EXPIRY: Final = 10.0  # seconds after which a dead holder's turn is over
 RENEWAL: Final = 2.5
+ANSWER: Final = 10.0  # for the server's word on whose turn it is
 PAUSE: Final = 0.1
 SAY_AFTER: Final = 3.0  # seconds of waiting that need no explanation
 TABLE: Final = """
@@ -40,7 +42,7 @@ UPDATE schema_turn SET until = now() + make_interval(secs => %s) WHERE holder = 
 """
 IN_THE_WAY: Final = """
 SELECT DISTINCT unnest(pg_blocking_pids(pid)) FROM pg_stat_activity
-WHERE datname = current_database() AND wait_event_type = 'Lock' AND query ILIKE '%% CONCURRENTLY %%'
+WHERE datname = current_database() AND wait_event_type = 'Lock' AND query ILIKE '% CONCURRENTLY %'
 """
 
 MADE_MEANWHILE: Final = (
@@ -71,7 +73,8 @@ class Turn:
         told = False
         await _make_table(connection)
         while True:
-            cursor = await connection.execute(TAKE, (self._holder, EXPIRY))
+            with Deadline(ANSWER).on(connection):
+                cursor = await connection.execute(TAKE, (self._holder, EXPIRY))
             if cursor.rowcount == 1:
                 return
             waited = loop.time() - began
@@ -113,8 +116,9 @@ class Turn:
             await asyncio.sleep(RENEWAL)
             try:
                 async with await self._connect() as connection:
-                    await self.check(connection)
-                    cursor = await connection.execute(IN_THE_WAY)
+                    with Deadline(ANSWER).on(connection):
+                        await self.check(connection)
+                        cursor = await connection.execute(IN_THE_WAY)
                     if pids := [row[0] for row in await cursor.fetchall()]:
                         log.warning("schema_waits_for_transactions", backends=pids)
             except psycopg.OperationalError as error:
@@ -125,7 +129,8 @@ async def _make_table(connection: AsyncConnection) -> None:
     """`IF NOT EXISTS` does not help those who make it at the same instant."""
     while True:
         try:
-            await connection.execute(TABLE)
+            with Deadline(ANSWER).on(connection):
+                await connection.execute(TABLE)
         except MADE_MEANWHILE:
             await asyncio.sleep(PAUSE)
         else:

@@ -19,6 +19,7 @@ from app.schema import prepare_schema
 from registry.errors import StartRefused
 from registry.migrate import known_migrations, migrate
 from registry.turn import Turn, TurnLost
+from tests.proxy import Proxy
 from tests.services import PROJECT, databases
 from tests.waiting import until
 
@@ -195,6 +196,10 @@ async def test_a_holder_that_died_is_waited_for_no_longer_than_its_turn(empty_ur
     assert rows(empty_url, "SELECT * FROM schema_turn") == []
 
 
+async def nobody() -> Any:
+    raise AssertionError("it needs no second connection")
+
+
 async def test_a_holder_that_was_overtaken_stops_and_begins_anew(empty_url: str) -> None:
     calls = 0
 
@@ -214,10 +219,7 @@ async def test_a_holder_that_was_overtaken_stops_and_begins_anew(empty_url: str)
                 await turn_of_nobody.check(connection)
             await asyncio.Event().wait()
 
-    async def unused() -> Any:
-        raise AssertionError
-
-    turn_of_nobody = Turn(unused)
+    turn_of_nobody = Turn(nobody)
     assert len(await migrate(empty_url, also=also)) == len(known_migrations())
     assert calls == 2
     assert rows(empty_url, "SELECT * FROM schema_turn") == []
@@ -251,3 +253,14 @@ async def test_two_files_with_one_number_are_refused(
     monkeypatch.setattr(module, "FOLDER", tmp_path)
     with pytest.raises(StartRefused, match=r"0001_one\.sql and 0001_two\.sql have the same number"):
         await migrate(empty_url)
+
+
+async def test_a_server_that_answers_nothing_is_no_endless_start(
+    empty_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("registry.turn.ANSWER", 0.3)
+    with Proxy(empty_url) as proxy:
+        async with await psycopg.AsyncConnection.connect(proxy.url, autocommit=True) as connection:
+            proxy.drop()
+            with pytest.raises(psycopg.OperationalError):
+                await Turn(nobody).take(connection, 1)
