@@ -81,6 +81,11 @@ class Settings(BaseSettings):
             raise ValueError("MODEL is missing: name the model that OPENAI_BASE_URL serves")
         if self.model and not (self.openai_api_key or self.openai_base_url):
             raise ValueError("MODEL is set: set OPENAI_API_KEY, OPENAI_BASE_URL or both")
+        if self.pg_pooler and not self.redis_url:
+            raise ValueError(
+                "PG_POOLER: a worker without REDIS_URL holds a lock in a database session, which "
+                "a transaction pooler does not keep: set REDIS_URL, or connect directly"
+            )
         names = [key.name for key in self.keys]
         if len(set(names)) != len(names):
             raise ValueError("API_KEYS: two keys have the same name")

@@ -74,3 +74,38 @@ def test_compose_without_redis() -> None:
     changed = compose()
     del changed["services"]["redis"]
     assert check_compose.complaints(changed) == ["no service redis"]
+
+
+def test_compose_with_a_typing_error() -> None:
+    changed = compose()
+    changed["services"]["worker"]["enviroment"] = {}
+    changed["services"]["redis"]["ports"] = ["6379:6379"]
+    changed["services"]["worker"]["depends_on"]["redis"]["condition"] = "healthy"
+    found = "\n".join(check_compose.complaints(changed))
+    assert "worker: no such key enviroment" in found
+    assert "redis: port '6379:6379' is open to all addresses" in found
+    assert "worker: waits for redis with no condition that there is" in found
+
+
+def test_compose_with_a_port_on_the_worker() -> None:
+    changed = compose()
+    changed["services"]["worker"]["ports"] = ["127.0.0.1:8000:8000"]
+    assert "a host port allows one worker only" in "".join(check_compose.complaints(changed))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("proxy_buffering off", "proxy_buffering on", "proxy_buffering"),
+        ("proxy_read_timeout 75s", "proxy_read_timeout 10s", "proxy_read_timeout"),
+        ("error timeout;", "error timeout non_idempotent;", "proxy_next_upstream"),
+        ("$uri", "$request_uri", "query strings"),
+        ("gzip off;", "", "gzip"),
+    ],
+)
+def test_nginx_that_would_harm_a_stream(old: str, new: str, complaint: str) -> None:
+    text = (PROJECT / "deploy" / "nginx.conf").read_text()
+    assert check_compose.nginx_complaints(text) == []
+    found = check_compose.nginx_complaints(text.replace(old, new))
+    assert len(found) == 1
+    assert complaint in found[0]
