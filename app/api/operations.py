@@ -86,6 +86,12 @@ async def metrics(wired: Wired, caller: Admin) -> Response:
             {loop["name"]: loop["age_seconds"] or 0 for loop in loops_of(wired)},
         ),
         Gauge(
+            "research_loop_restarts",
+            "How often the watchdog has started each loop again.",
+            "loop",
+            {loop["name"]: loop["restarts"] for loop in loops_of(wired)},
+        ),
+        Gauge(
             "research_pool",
             "The database pool's own figures.",
             "figure",
