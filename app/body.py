@@ -22,6 +22,7 @@ from app.saver import RunSaver
 from graph import AMEND, Context, requirement_update, start_input, unapplied
 from graph.events import RESEARCH_EVENTS
 from registry.database import Database
+from registry.patience import patiently
 from registry.requirements import Requirements
 from registry.run import Emit, Interrupt, Outcome, Run
 from registry.store import RunStore
@@ -78,7 +79,7 @@ class ResearchBody:
         saver = RunSaver(self._database, (run.thread_id, run.epoch))
         graph = self._workflow.copy(update={"checkpointer": saver})
         config = thread_config(run.thread_id, run.run_id)
-        before = await self._runs.counters(run.thread_id)
+        before = await patiently(lambda: self._runs.counters(run.thread_id))
         context = self._make_context(run, EmitSink(emit, before))
         state = await graph.aget_state(config)
         begin = await self._begin(run, state)
@@ -122,7 +123,7 @@ class ResearchBody:
     async def _begin(self, run: Run, state: StateSnapshot) -> "_Input | None":
         """What to pass to the graph; None where the thread already stands at its end."""
         if not state.values:
-            thread = await self._threads.get_any(run.thread_id)
+            thread = await patiently(lambda: self._threads.get_any(run.thread_id))
             return _Input(
                 start_input(
                     thread_id=str(run.thread_id),
@@ -136,19 +137,22 @@ class ResearchBody:
             answer_id = run.input.get("interrupt_id") if run.kind == "answer" else None
             if answer_id not in {item.id for item in state.interrupts}:
                 return None
-            bodies = await self._requirements.queued(run.thread_id)
+            bodies = await self._queued(run)
             update = requirement_update(bodies) if bodies else None
             return _Input(Command(resume={answer_id: run.input["value"]}, update=update))
         # Not `next`: it leaves out tasks whose writes are stored although their step is not.
         if state.tasks:
             return _Input(await self._update(run))
-        bodies = await self._requirements.queued(run.thread_id)
+        bodies = await self._queued(run)
         if run.kind == "modify" and bodies:
             return _Input(Command(update=requirement_update(bodies), goto=AMEND))
         return None
 
+    async def _queued(self, run: Run) -> list[dict[str, Any]]:
+        return await patiently(lambda: self._requirements.queued(run.thread_id))
+
     async def _update(self, run: Run) -> Command[Any] | None:
-        bodies = await self._requirements.queued(run.thread_id)
+        bodies = await self._queued(run)
         return Command(update=requirement_update(bodies)) if bodies else None
 
     async def _mark(self, run: Run, state: StateSnapshot) -> None:
@@ -157,7 +161,9 @@ class ResearchBody:
         taken = [item["id"] for item in state.values.get("requirements", [])]
         done = [item for item in taken if item not in left]
         if done:
-            await self._requirements.mark(run.thread_id, run.epoch, done, "applied")
+            await patiently(
+                lambda: self._requirements.mark(run.thread_id, run.epoch, done, "applied")
+            )
 
 
 class _Input:

@@ -35,6 +35,7 @@ from registry.follow import Follower
 from registry.ids import uuid7
 from registry.loops import Loop
 from registry.options import SERVE, WorkerOptions
+from registry.pool import Limits
 from registry.redis_link import RedisLink
 from registry.run import Run
 from registry.sole import SoleWorker
@@ -92,7 +93,11 @@ async def open_service(settings: Settings, *, serve: bool = True) -> AsyncGenera
         url = await _database_url(settings, stack)
         try:
             await prepare_schema(url)
-            database = Database(url, size=settings.pool_size, pooler=settings.pg_pooler)
+            # A transaction that stands still must not keep a lease's successor waiting.
+            limits = Limits(idle=min(5, settings.lease_seconds / 4))
+            database = Database(
+                url, size=settings.pool_size, pooler=settings.pg_pooler, limits=limits
+            )
             await database.open()
         except (psycopg.OperationalError, StoreDown) as error:
             reason = " ".join(str(error).split())[:200]

@@ -11,10 +11,12 @@ import psycopg
 import structlog
 from psycopg import AsyncConnection
 
+from registry.deadline import Deadline
 from registry.errors import StartRefused, StoreDown
 from registry.settle import settle
 
 LOCK: Final = 7_221_903_442  # any constant; not the migrations' one
+LIMIT: Final = 10.0  # seconds in which the server must answer
 PATIENCE: Final = 3.0  # seconds: the server may still be noticing that the last holder died
 
 log = structlog.get_logger(__name__)
@@ -50,13 +52,13 @@ class SoleWorker:
         """One pass of the loop that watches the lock; raises `StoreDown` while it is not held."""
         try:
             if self._connection is not None and not self._connection.closed:
-                async with asyncio.timeout(10):
+                with Deadline(LIMIT).on(self._connection):
                     await settle(self._ping(self._connection))
                 return
             if not await settle(self._try()):
                 raise StoreDown("another worker has taken over this database")
             log.warning("sole_worker_lock_taken_again")
-        except (psycopg.OperationalError, TimeoutError) as error:
+        except psycopg.OperationalError as error:
             raise StoreDown("the connection that holds the worker's lock is down") from error
 
     async def _ping(self, connection: AsyncConnection) -> None:

@@ -236,6 +236,7 @@ class RunStore:
                 "epochs": list(runs.values()),
                 "lease": lease,
             },
+            limit=lease / 6,  # half a period: rather try again than hang
         )
 
     async def next_lapse(self, worker_id: str) -> float | None:
