@@ -109,6 +109,11 @@ def _store_down(_error: errors.StoreDown) -> Problem:
     return Problem("store-down", 503, "The database is down", detail, {}, {"Retry-After": "5"})
 
 
+def _bus_down(_error: errors.BusDown) -> Problem:
+    detail = "Redis cannot be reached now; try again in a moment."
+    return Problem("store-down", 503, "Redis is down", detail, {}, {"Retry-After": "5"})
+
+
 def _lease_lost(_error: errors.LeaseLost) -> Problem:
     detail = "Another worker has taken over this run; read its state again."
     return Problem("lease-lost", 503, "The run has moved", detail, {}, {"Retry-After": "1"})
@@ -167,6 +172,7 @@ TABLE: Final[Mapping[type[Any], Callable[[Any], Problem]]] = {
     errors.IdempotencyMismatch: _mismatch,
     errors.Draining: _draining,
     errors.StoreDown: _store_down,
+    errors.BusDown: _bus_down,
     errors.LeaseLost: _lease_lost,
     errors.StartRefused: lambda error: Problem(
         "start-refused", 503, "The service cannot start", error.reason

@@ -12,6 +12,7 @@ from graph.ports import ModelFailed, SourceFailed
 from registry.errors import (
     AlreadyAnswered,
     AnswerNeeded,
+    BusDown,
     Draining,
     IdempotencyMismatch,
     LeaseLost,
@@ -35,6 +36,7 @@ EXAMPLES: dict[type[Exception], tuple[Exception, str, int]] = {
     NotWaiting: (NotWaiting(THREAD, "running"), "not-waiting", 409),
     UnknownInterrupt: (UnknownInterrupt("x"), "unknown-interrupt", 409),
     AlreadyAnswered: (AlreadyAnswered("x"), "already-answered", 409),
+    BusDown: (BusDown("away"), "store-down", 503),
     AnswerNeeded: (AnswerNeeded(THREAD), "answer-needed", 409),
     NothingLeft: (NothingLeft(THREAD), "nothing-left", 409),
     NothingToWrite: (NothingToWrite(THREAD), "nothing-to-write", 409),
