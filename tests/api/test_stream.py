@@ -106,4 +106,6 @@ async def test_two_ends_of_a_run_are_the_durable_status(client: httpx.AsyncClien
     assert response.status_code == 200
     events = await follow(client, thread, after="0-0")
     ends = [name for name in names(events) if name in ("run.cancelled", "run.waiting")]
+    if ends[0] == "run.waiting":  # it was faster than the cancel, which may end it once more
+        ends = ends[1:] or ends
     assert ends == [f"run.{(await state(client, thread))['status']}"]
