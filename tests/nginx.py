@@ -1,32 +1,26 @@
 """The project's nginx configuration, served by a real nginx before a worker under test."""
 
-import os
 import re
-import shutil
-import subprocess
-import time
-from types import TracebackType
-from typing import Self
 
 import httpx
 
+from tests.daemon import Daemon
 from tests.debian import server
-from tests.services import PROJECT, ServiceMissing, free_port, scratch
-
-START_SECONDS = 10
+from tests.services import PROJECT, free_port
 
 
-class Nginx:
+class Nginx(Daemon):
     """`deploy/nginx.conf` as it is, but for addresses, folders and `read_timeout` in seconds."""
 
     def __init__(self, upstream: str, *, read_timeout: float) -> None:
         binary = server("nginx", "nginx-light", "nginx", "nginx-common")
-        self.folder = scratch("nginx")
-        self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
+        super().__init__("nginx")
+        port = free_port()
+        self.url = f"http://127.0.0.1:{port}"
         text = (PROJECT / "deploy" / "nginx.conf").read_text()
         for pattern, value in (
-            (r"listen 80;", f"listen 127.0.0.1:{self.port};"),
+            (r"worker_processes auto;", "worker_processes 1; master_process off;"),
+            (r"listen 80;", f"listen 127.0.0.1:{port};"),
             (r"http://worker:8000", upstream),
             (r"resolver [^;]*;", ""),
             (r"proxy_read_timeout [^;]*;", f"proxy_read_timeout {int(read_timeout * 1000)}ms;"),
@@ -37,47 +31,18 @@ class Nginx:
             assert found, f"deploy/nginx.conf has no {pattern}"
         config = self.folder / "nginx.conf"
         config.write_text(text)
-        self._process = subprocess.Popen(
+        self.launch(
             [
                 *(str(binary.path), "-c", str(config), "-p", str(self.folder)),
                 *("-e", f"{self.folder}/log", "-g", "daemon off;"),
             ],
-            env={**os.environ, **binary.env},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
+            env=binary.env,
+            answers=self._answers,
         )
-        self._until_it_answers()
 
-    def _until_it_answers(self) -> None:
-        deadline = time.monotonic() + START_SECONDS
-        while True:
-            try:
-                httpx.get(f"{self.url}/healthz", timeout=2)
-            except httpx.TransportError:
-                if self._process.poll() is not None or time.monotonic() > deadline:
-                    log = self.folder / "log"
-                    said = log.read_text()[-500:] if log.exists() else "it said nothing"
-                    self.stop()
-                    raise ServiceMissing(f"nginx does not answer: {said}") from None
-                time.sleep(0.05)
-            else:
-                return
-
-    def stop(self) -> None:
-        if self._process.poll() is None:
-            self._process.terminate()
-            self._process.wait(START_SECONDS)
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.stop()
+    def _answers(self) -> bool:
+        try:
+            httpx.get(f"{self.url}/healthz", timeout=2)
+        except httpx.TransportError:
+            return False
+        return True
