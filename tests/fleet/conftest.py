@@ -10,7 +10,7 @@ from tests.fleet.quiet import complaints, quiet
 
 @pytest.fixture(scope="session")
 def standing(_template: None) -> Iterator[Fleet]:
-    with Fleet(2, proxies=True) as made:
+    with Fleet(2, {"MAX_ATTEMPTS": "20"}, proxies=True) as made:
         yield made
 
 

@@ -93,11 +93,12 @@ class Fleet:
         settings: Mapping[str, str] | None = None,
         *,
         each: Sequence[Mapping[str, str]] = (),
-        model: str = "sim-80x60",
+        model: str = "sim-80x60-invent",
         proxies: bool = False,
         postgres: Databases | None = None,
     ) -> None:
-        """`proxies`: one before Postgres and one before Redis, for each worker.
+        """`model`: by default one whose claims the gate has to repair.
+        `proxies`: one before Postgres and one before Redis, for each worker.
         `postgres`: a server of its own, for a test that restarts it."""
         self.simulator = Simulator()
         self.redis = RedisServer()

@@ -50,3 +50,22 @@ async def test_f18_a_second_signal_hurries(fleet: Fleet) -> None:
         for thread_id in threads:
             done = await wait_for(b, thread_id, "succeeded", seconds=30)
             assert done["run"]["attempt"] == 1
+
+
+async def test_f18_killed_in_the_middle_of_a_drain(fleet: Fleet) -> None:
+    async with fleet[0].client() as a, fleet[1].client() as b:
+        threads = await asyncio.gather(*(begun(a) for _ in range(5)))
+        readers = [Roamer(fleet, thread_id) for thread_id in threads]
+        async with asyncio.TaskGroup() as group:
+            group.create_task(all_end(readers, seconds=60))
+            fleet[0].running.process.send_signal(signal.SIGTERM)
+            while "drain_started" not in fleet[0].running.log.read_text():
+                await asyncio.sleep(0.002)
+            fleet[0].kill()
+        for reader in readers:
+            await reader.has_all(b)
+        for thread_id in threads:
+            (run,) = await runs_of(fleet, thread_id)
+            # 1: it was handed back before the kill; 2: the scan found it.
+            assert run["status"] == "succeeded"
+            assert run["attempt"] <= 2

@@ -9,6 +9,10 @@ from tests.fleet.quiet import gauges_of, query
 from tests.fleet.roamer import Roamer, all_end
 
 
+async def told_under(fleet: Fleet, thread_id: str, epoch: int) -> list[tuple[int, int, str]]:
+    return [event for event in await events_of(fleet, thread_id) if event[0] == epoch]
+
+
 async def test_f39_a_frozen_owner_wakes_to_find_itself_replaced(fleet: Fleet) -> None:
     async with fleet[0].client() as a:
         thread_id = await begun(a)
@@ -21,6 +25,7 @@ async def test_f39_a_frozen_owner_wakes_to_find_itself_replaced(fleet: Fleet) ->
             while (await runs_of(fleet, thread_id))[0]["worker_id"] in {first["worker_id"], None}:
                 await asyncio.sleep(0.05)
             taken = (await runs_of(fleet, thread_id))[0]
+            owned = await told_under(fleet, thread_id, first["epoch"])
             fleet[0].thaw()
             # It sees by itself that the run is not its own any more.
             while (await gauges_of(fleet[0]))["research_slots_used"][""]:
@@ -33,6 +38,7 @@ async def test_f39_a_frozen_owner_wakes_to_find_itself_replaced(fleet: Fleet) ->
         events = await events_of(fleet, thread_id)
         assert [name for *_, name in events if name == "run.started"] == ["run.started"] * 2
         assert not [e for e in events if first["epoch"] < e[0] < taken["epoch"]]
+        assert await told_under(fleet, thread_id, first["epoch"]) == owned
         await reader.has_all(b)
         # One chain of checkpoints: each has one child at most.
         forks = await query(

@@ -6,52 +6,29 @@ from typing import Final
 
 import pytest
 
-from tests.api.reading import start
-from tests.fleet.acts import QUESTION, begun, reached, runs_of
+from tests.fleet.acts import begun, runs_of
+from tests.fleet.deaths import WRITING, Death, survive, usual_calls
 from tests.fleet.fleet import LEASE, SCAN, Fleet
 from tests.fleet.roamer import Roamer, all_end
+from tests.reader import wait_for
 
+# All nodes, one by one, are in the soak.
 PHASES: Final = {
-    "plan": ("node.started", {"node": "plan"}),
-    "retrieve": ("node.started", {"node": "retrieve"}),
-    "analyse": ("node.started", {"node": "analyse"}),
-    "write": ("section", {}),
-    "verify": ("node.started", {"node": "verify"}),
+    "planning": (Death.in_node("plan"), Death.in_node("retrieve"), Death.in_node("analyse")),
+    "writing": WRITING,
 }
-PARALLEL: Final = 5  # calls that one node may have under way when it is killed
 RUNS: Final = 20
 
 
 @pytest.fixture(scope="module")
-async def calls(standing: Fleet) -> int:
-    """How many calls a run makes that nothing happens to."""
+async def usual(standing: Fleet) -> int:
     standing.mend()
-    standing.simulator.reset()
-    async with standing[0].client() as a:
-        thread_id = await start(a, QUESTION, review_plan=False)
-        await all_end([Roamer(standing, thread_id)], seconds=60)
-    return standing.simulator.stats().started
+    return await usual_calls(standing)
 
 
 @pytest.mark.parametrize("phase", PHASES)
-async def test_killed_in(calls: int, fleet: Fleet, phase: str) -> None:
-    name, data = PHASES[phase]
-    async with fleet[0].client() as a, fleet[1].client() as b:
-        fleet.simulator.reset()
-        thread_id = await start(a, QUESTION, review_plan=False)
-        reader = Roamer(fleet, thread_id)
-        async with asyncio.TaskGroup() as group:
-            group.create_task(all_end([reader], seconds=60))
-            await reached(a, thread_id, name, **data)
-            fleet[0].kill()
-            began = time.monotonic()
-            while (await runs_of(fleet, thread_id))[0]["attempt"] == 1:
-                await asyncio.sleep(0.05)
-            assert time.monotonic() - began < LEASE + SCAN + 1
-        run = (await runs_of(fleet, thread_id))[0]
-        assert (run["status"], run["attempt"]) == ("succeeded", 2)
-        await reader.has_all(b)
-        assert fleet.simulator.stats().started <= calls + PARALLEL
+async def test_killed_in_each_node_of(usual: int, fleet: Fleet, phase: str) -> None:
+    assert await survive(fleet, PHASES[phase], usual=usual) >= 1
 
 
 async def test_a_killed_worker_with_twenty_runs(fleet: Fleet) -> None:
@@ -68,3 +45,25 @@ async def test_a_killed_worker_with_twenty_runs(fleet: Fleet) -> None:
             assert time.monotonic() - began < LEASE + SCAN + 1
         for reader in readers:
             await reader.has_all(b)
+
+
+@pytest.mark.parametrize("end", ["killed", "thawed"])
+async def test_an_owner_that_cannot_stop_any_more(fleet: Fleet, end: str) -> None:
+    """A stop whose owner hears nothing: the worker that was asked ends the run itself, and it
+    stays ended, whatever becomes of the owner."""
+    async with fleet[0].client() as a, fleet[1].client() as b:
+        thread_id = await begun(a)
+        fleet[0].freeze()
+        began = time.monotonic()
+        path = f"/api/threads/{thread_id}/cancel"
+        response = await b.post(path, json={"wait": True})
+        assert response.status_code == 200, response.text
+        assert time.monotonic() - began < LEASE + SCAN + 1
+        ended = await wait_for(b, thread_id, "cancelled", seconds=0)
+        if end == "killed":
+            fleet[0].kill()
+        fleet[0].thaw()
+        fleet.mend()
+        await fleet.simulator.until(lambda stats: stats.open == 0)
+        after = await wait_for(b, thread_id, "cancelled", seconds=0)
+        assert after["run"] == ended["run"]
