@@ -1,4 +1,7 @@
-"""`python -m tests.soak`: chaos at full count. MINUTES (5) and SEED come from the environment."""
+"""`python -m tests.soak`: a run that is killed in every node, then chaos at full count.
+
+MINUTES (5), of the chaos, and SEED come from the environment.
+"""
 
 import os
 import random
@@ -6,11 +9,14 @@ import sys
 import time
 
 from tests.soak.chaos import Counts, soak
+from tests.soak.killed import killed
 
 
 def main() -> int:
     minutes = float(os.environ.get("MINUTES", "5"))
     seed = int(os.environ.get("SEED", "") or random.randrange(1_000_000))
+    met, told = killed()
+    print(f"one run: {met} of {told} kills met it, its report and its reader's are the same")
     counts = Counts(seconds=60 * minutes)
     print(f"{counts.rounds} rounds over {counts.runs} runs, SEED={seed}", flush=True)
     began = time.monotonic()
