@@ -20,7 +20,7 @@ from registry.ids import uuid7
 from registry.requirements import insert_requirement
 from registry.run import CancelMode, Kind, Run, Status, Thread
 from registry.store import intend_cancel, latest_run, was_answered
-from registry.threads import insert_thread, lock_thread, raise_epoch
+from registry.threads import insert_thread, lock_run, lock_thread, raise_epoch
 from registry.timeline import Entry, Timeline, record
 from registry.transitions import Placed, cancel_now, place
 from registry.worker import Worker
@@ -234,6 +234,7 @@ class Commands:
         """
         async with self._database.transaction() as tx:
             await lock_thread(tx, owner, thread_id)
+            await lock_run(tx, thread_id)
             run = await latest_run(tx, thread_id)
             rules.may_cancel(run, mode)
             event, held = None, None

@@ -49,9 +49,10 @@ async def mark_announced(tx: Transaction, thread_id: UUID, run_id: UUID, epoch: 
     """
     row = await tx.fetch_one(
         """
+        -- Both rows: of one that is not locked, an older version is read after a wait.
         SELECT 1 FROM threads t JOIN runs r USING (thread_id)
         WHERE r.run_id = %(run_id)s AND r.status = 'running' AND t.epoch = %(epoch)s
-        FOR UPDATE OF t
+        FOR UPDATE OF t, r
         """,
         {"run_id": run_id, "epoch": epoch},
     )

@@ -53,6 +53,18 @@ async def lock_thread(tx: Transaction, owner: str, thread_id: UUID) -> Thread:
     return thread_of(row)
 
 
+async def lock_run(tx: Transaction, thread_id: UUID) -> None:
+    """The locked thread's active run, if there is one: its owner may hand it back without the
+    thread's lock, so what is read from here on stays true."""
+    await tx.execute(
+        """
+        SELECT 1 FROM runs
+        WHERE thread_id = %(id)s AND status IN ('pending', 'running') FOR UPDATE
+        """,
+        {"id": thread_id},
+    )
+
+
 async def raise_epoch(tx: Transaction, thread_id: UUID) -> int:
     """The next epoch of a thread whose run nobody owns."""
     row = await tx.fetch_one(

@@ -115,9 +115,10 @@ async def finish(
     async with database.transaction() as tx:
         row = await tx.fetch_one(
             """
+            -- Both rows: of one that is not locked, an older version is read after a wait.
             SELECT t.epoch, r.status, r.cancel_mode, r.cancel_by
             FROM threads t JOIN runs r USING (thread_id)
-            WHERE r.run_id = %(run_id)s FOR UPDATE OF t
+            WHERE r.run_id = %(run_id)s FOR UPDATE OF t, r
             """,
             {"run_id": run.run_id},
         )
