@@ -61,11 +61,8 @@ async def look(database: Database) -> Look:
 
 @dataclass
 class World:
-    """`stopped`: runs on which a stop was asked for while they executed."""
-
     database: Database
     before: Look = field(default_factory=lambda: Look({}, {}, {}))
-    stopped: set[UUID] = field(default_factory=set[UUID])
 
     async def check(self, *, commanded: Sequence[UUID] = ()) -> Look:
         """One step is over; `commanded`: threads on which a person has just asked for a run."""
@@ -90,6 +87,8 @@ class World:
             # leave it renewed for ever and never ended.
             assert run["worker_id"] is not None, run
             assert run["epoch"] == now.epochs[run["thread_id"]], run
+        # A stop may come too late for a success; nothing else may become of the run.
+        assert run["cancel_mode"] != "stop" or status in {"running", "cancelled", "succeeded"}, run
         assert (run["ended_at"] is None) == (status in ACTIVE), run
         assert (status == "failed") == (run["problem"] is not None), run
         endings = now.endings(run)
@@ -120,10 +119,6 @@ class World:
             assert run["epoch"] > old["epoch"], (old, run)
         if old["cancel_mode"] == "stop":
             assert run["cancel_mode"] == "stop", (old, run)
-            self.stopped.add(run["run_id"])
-        if run["run_id"] in self.stopped:
-            # A stop may come too late for a success; nothing else may become of the run.
-            assert status in {was, "cancelled", "succeeded"}, (old, run)
 
     def _check_thread(self, now: Look, thread_id: UUID) -> None:
         assert now.epochs[thread_id] >= self.before.epochs.get(thread_id, 0), thread_id

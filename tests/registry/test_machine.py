@@ -79,21 +79,31 @@ class Lifecycle(People):
         ended, changed = self._try(holder, self._end(holder, status))
         assert ended == changed == self._live(holder)
 
-    @rule(which=pick)
-    def finish_while_cancelled(self, which: int) -> None:
-        """The success and the stop in the same moment: one of them wins."""
+    @rule(which=pick, status=st.sampled_from(("succeeded", "waiting", "failed", "handed back")))
+    def end_while_cancelled(self, which: int, status: str) -> None:
+        """Its end and the stop in the same moment: either comes first, and neither is lost."""
         if not self.holders:
             return
         holder = self._holder(which)
-        commands = self._commands(claims=False)
+        live = self._live(holder)
+        cancel = self._commands(claims=False).cancel(
+            OWNER, holder.run.thread_id, mode="stop", by=OWNER
+        )
+        ending = (
+            holder.hand_back()
+            if status == "handed back"
+            else self._end(holder, cast("Ending", status))
+        )
 
         async def both() -> None:
-            await asyncio.gather(
-                self._end(holder, "succeeded"),
-                commands.cancel(OWNER, holder.run.thread_id, mode="stop", by=OWNER),
-            )
+            await asyncio.gather(ending, cancel)
 
         self.run(both())
+        self.holds()
+        run = self.seen.runs[holder.run.run_id]
+        if live and run["cancel_mode"] != "stop":
+            # The stop came after an end that no stop changes.
+            assert run["status"] == status in {"succeeded", "failed"}, run
 
     @rule(which=pick)
     def hand_back(self, which: int) -> None:
