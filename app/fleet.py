@@ -3,6 +3,11 @@
 Up: Postgres, Redis, then all workers at once, on ports from `PORT` upwards. Down, the reverse:
 the workers drain first. A worker that dies is started again after a pause; what it had goes
 on at the others. `DATABASE_URL` and `REDIS_URL` are used where they are set.
+
+1. Signals are taken from before the first process is started until after the last has ended, so
+   that none is left behind. A signal during the start lets the step at hand finish, then undoes.
+2. Workers have sessions of their own: a Ctrl-C reaches the fleet alone, which ends them in order.
+3. A worker that refuses to start, before it ever was ready, ends the fleet: it would refuse again.
 """
 
 import asyncio
@@ -12,11 +17,11 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Coroutine, Generator, Mapping
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from app.embedded import EmbeddedPostgres
 from app.redis_server import LocalRedis
@@ -24,15 +29,17 @@ from app.settings import Settings
 from registry.errors import StartRefused
 
 PAUSE, LONGEST_PAUSE = 1.0, 30.0  # seconds before a dead worker is started again, doubled
+STEADY: Final = 60.0  # seconds of life after which the pauses begin anew
 GRACE: Final = 10.0  # seconds above DRAIN_SECONDS before a worker is killed
-SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
+SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 Tell = Callable[[str], None]
 
 
 @dataclass
 class FleetWorker:
-    """One worker: its number from 1, its port, its process while it has one."""
+    """One worker: its number from 1, its port, its process while it has one. `ready` stays set
+    once it has been ready."""
 
     number: int
     port: int
@@ -41,80 +48,94 @@ class FleetWorker:
 
 
 class Fleet:
-    def __init__(self, settings: Settings, environment: dict[str, str], tell: Tell) -> None:
+    def __init__(self, settings: Settings, tell: Tell) -> None:
         self._settings = settings
-        self._environment = environment
         self._tell = tell
         self._stopping = asyncio.Event()
+        self._refused: FleetWorker | None = None
         ports = range(settings.port, settings.port + settings.workers)
         self._workers = [FleetWorker(n, port) for n, port in enumerate(ports, start=1)]
 
-    async def run(self) -> None:
-        """Until a signal; then until all workers have ended."""
-        with _signals(self._signal):
-            async with asyncio.TaskGroup() as group:
-                for worker in self._workers:
-                    group.create_task(self._keep(worker))
-                group.create_task(self._greet())
+    async def run(self, environment: Mapping[str, str]) -> None:
+        """Until `end`; then until all workers have ended. Raises `StartRefused`."""
+        async with asyncio.TaskGroup() as group:
+            for worker in self._workers:
+                group.create_task(self._keep(worker, environment))
+            group.create_task(self._greet())
+        if self._refused is not None:
+            raise StartRefused(f"worker {self._refused.number} refused to start, see above")
 
-    def _signal(self, sig: signal.Signals) -> None:
-        """Handed on to the workers: the first drains them, a second one hurries them."""
-        del sig
+    def end(self) -> None:
+        """The first call drains the workers, a second one hurries them."""
         self._stopping.set()
         for worker in self._workers:
-            worker.ready.set()
             if worker.process is not None and worker.process.returncode is None:
                 worker.process.terminate()
 
     async def _greet(self) -> None:
         for worker in self._workers:
-            await worker.ready.wait()
+            await self._unless_stopping(worker.ready.wait())
         if not self._stopping.is_set():
             ports = ", ".join(str(worker.port) for worker in self._workers)
             self._tell(f"{len(self._workers)} workers are ready on the ports {ports}")
 
-    async def _keep(self, worker: FleetWorker) -> None:
+    async def _keep(self, worker: FleetWorker, environment: Mapping[str, str]) -> None:
+        loop = asyncio.get_running_loop()
         pause = PAUSE
         while not self._stopping.is_set():
-            code = await self._serve(worker)
+            began = loop.time()
+            code = await self._serve(worker, environment)
             if self._stopping.is_set():
                 return
+            if code > 0 and not worker.ready.is_set():
+                self._refused = worker
+                self.end()
+                return
+            if loop.time() - began > STEADY:
+                pause = PAUSE
             self._tell(f"worker {worker.number} ended with {code}; started again in {pause:g} s")
-            try:
-                async with asyncio.timeout(pause):
-                    await self._stopping.wait()
-            except TimeoutError:
-                pause = min(2 * pause, LONGEST_PAUSE)
+            await self._unless_stopping(asyncio.sleep(pause))
+            pause = min(2 * pause, LONGEST_PAUSE)
 
-    async def _serve(self, worker: FleetWorker) -> int:
+    async def _unless_stopping(self, waiting: Coroutine[Any, Any, Any]) -> None:
+        async with asyncio.TaskGroup() as group:
+            tasks = {group.create_task(waiting), group.create_task(self._stopping.wait())}
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for task in tasks:
+                task.cancel()
+
+    async def _serve(self, worker: FleetWorker, environment: Mapping[str, str]) -> int:
         """One process of the worker, to its end; its exit code."""
         process = worker.process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-m", "app", "serve"),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            env={**self._environment, "PORT": str(worker.port)},
-            start_new_session=True,  # a Ctrl-C is for the fleet, which ends them in order
+            env={**environment, "PORT": str(worker.port)},
+            start_new_session=True,
         )
         try:
+            if self._stopping.is_set():  # while it was being made
+                process.terminate()
             async with asyncio.TaskGroup() as group:
                 reading = group.create_task(self._read(worker, process))
-                ending = group.create_task(process.wait())
-                stopping = group.create_task(self._stopping.wait())
-                await asyncio.wait({ending, stopping}, return_when=asyncio.FIRST_COMPLETED)
-                if not ending.done():
-                    grace = self._settings.drain_seconds + GRACE
-                    await asyncio.wait({ending}, timeout=grace)
-                if not ending.done():
-                    self._tell(f"worker {worker.number} would not end and is killed")
-                    process.kill()
-                    await asyncio.wait({ending})
-                stopping.cancel()
+                await self._unless_stopping(process.wait())
+                code = await self._last(worker, process)
                 await asyncio.wait({reading}, timeout=1)
                 reading.cancel()
+                return code
         finally:
             if process.returncode is None:  # this process itself is being cancelled
                 process.kill()
-        return process.returncode if process.returncode is not None else -1
+
+    async def _last(self, worker: FleetWorker, process: asyncio.subprocess.Process) -> int:
+        """Its end, by force where its drain has taken too long; the exit code."""
+        try:
+            async with asyncio.timeout(self._settings.drain_seconds + GRACE):
+                return await process.wait()
+        except TimeoutError:
+            self._tell(f"worker {worker.number} would not end and is killed")
+            process.kill()
+            return await process.wait()
 
     async def _read(self, worker: FleetWorker, process: asyncio.subprocess.Process) -> None:
         """Its standard output says where it is ready."""
@@ -127,23 +148,32 @@ class Fleet:
 
 async def fleet(settings: Settings, tell: Tell) -> None:
     """Runs it until a signal has ended it. Raises `StartRefused`."""
+    _check_ports(settings)
     async with AsyncExitStack() as stack:
-        _check_ports(settings)
         stack.enter_context(_alone(settings.data_dir))
-        environment = dict(os.environ)
-        if settings.database_url is None:
-            postgres = await asyncio.to_thread(EmbeddedPostgres.start, settings.data_dir)
-            stack.push_async_callback(asyncio.to_thread, postgres.stop)
-            environment["DATABASE_URL"] = postgres.url
-        if settings.redis_url is None:
-            folder = settings.data_dir / "redis"
-            redis = await asyncio.to_thread(LocalRedis, folder, _free_port())
-            stack.push_async_callback(asyncio.to_thread, redis.stop)
-            environment["REDIS_URL"] = redis.url
-        await Fleet(settings, environment, tell).run()
+        made = Fleet(settings, tell)
+        stack.enter_context(_signals(made.end))
+        await made.run(await _stores(settings, stack))
+
+
+async def _stores(settings: Settings, stack: AsyncExitStack) -> dict[str, str]:
+    """The environment of the workers, with the addresses of what was started for them."""
+    environment = dict(os.environ)
+    if settings.database_url is None:
+        postgres = await asyncio.to_thread(EmbeddedPostgres.start, settings.data_dir)
+        stack.push_async_callback(asyncio.to_thread, postgres.stop)
+        environment["DATABASE_URL"] = postgres.url
+    if settings.redis_url is None:
+        folder = settings.data_dir / "redis"
+        redis = await asyncio.to_thread(LocalRedis, folder, _free_port())
+        stack.push_async_callback(asyncio.to_thread, redis.stop)
+        environment["REDIS_URL"] = redis.url
+    return environment
 
 
 def _check_ports(settings: Settings) -> None:
+    if settings.port == 0:
+        raise StartRefused("PORT: a fleet needs a number, that of its first worker")
     for port in range(settings.port, settings.port + settings.workers):
         family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
         with socket.socket(family, socket.SOCK_STREAM) as probe:
@@ -182,12 +212,14 @@ def _alone(data_dir: Path) -> Generator[None]:
 
 
 @contextmanager
-def _signals(handle: Callable[[signal.Signals], None]) -> Generator[None]:
+def _signals(handle: Callable[[], None]) -> Generator[None]:
     loop = asyncio.get_running_loop()
-    for sig in SIGNALS:
-        loop.add_signal_handler(sig, handle, sig)
+    # Under nohup a closed terminal is no reason to end.
+    taken = [sig for sig in SIGNALS if signal.getsignal(sig) != signal.SIG_IGN]
+    for sig in taken:
+        loop.add_signal_handler(sig, handle)
     try:
         yield
     finally:
-        for sig in SIGNALS:
+        for sig in taken:
             loop.remove_signal_handler(sig)

@@ -67,4 +67,8 @@ class LocalRedis:
     def stop(self) -> None:
         if self.process.poll() is None:
             self.process.terminate()
-            self.process.wait(STOP_SECONDS)
+            try:
+                self.process.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:  # frozen, or dumping what nobody needs
+                self.process.kill()
+                self.process.wait()
