@@ -4,8 +4,12 @@ import asyncio
 import signal
 import time
 
-from tests.fleet.acts import begun, runs_of
+import pytest
+
+from tests.api.reading import start
+from tests.fleet.acts import QUESTION, begun, runs_of
 from tests.fleet.fleet import DRAIN, Fleet
+from tests.fleet.quiet import quiet
 from tests.fleet.roamer import Roamer, all_end
 from tests.reader import wait_for
 
@@ -69,3 +73,35 @@ async def test_f18_killed_in_the_middle_of_a_drain(fleet: Fleet) -> None:
             # 1: it was handed back before the kill; 2: the scan found it.
             assert run["status"] == "succeeded"
             assert run["attempt"] <= 2
+
+
+@pytest.mark.usefixtures("_template")
+async def test_f18_a_sole_worker_with_its_slots_full_leaves_all_of_them_resumable() -> None:
+    """Three execute, two wait for a slot, one waits at an interrupt; nobody else is there to
+    take them. The next process carries all of them on, each from where it was."""
+    with Fleet(1, {"MAX_RUNS": "3"}) as fleet:
+        async with fleet[0].client() as a:
+            response = await a.post("/api/threads", json={"question": "q?", "clarify": False})
+            waiting = response.json()["thread_id"]
+            await wait_for(a, waiting, "waiting")
+            threads = await asyncio.gather(*(begun(a) for _ in range(3)))
+            threads += [await start(a, QUESTION, review_plan=False) for _ in range(2)]
+            statuses = [(await runs_of(fleet, thread_id))[0]["status"] for thread_id in threads]
+            assert statuses == ["running"] * 3 + ["pending"] * 2
+        began = time.monotonic()
+        assert await asyncio.to_thread(fleet[0].term) == 0
+        assert time.monotonic() - began < DRAIN
+        for thread_id in [*threads, waiting]:
+            (run,) = await runs_of(fleet, thread_id)
+            assert run["status"] in {"pending", "interrupted", "waiting"}, run
+        log = fleet[0].running.log.read_text()
+        assert "pool is closed" not in log
+        assert "Traceback" not in log
+        fleet[0].restart()
+        async with fleet[0].client() as a:
+            for thread_id in threads:
+                await wait_for(a, thread_id, "succeeded", seconds=60)
+                (run,) = await runs_of(fleet, thread_id)
+                assert run["attempt"] == 1
+            assert (await runs_of(fleet, waiting))[0]["status"] == "waiting"
+        await quiet(fleet)

@@ -12,7 +12,7 @@ from tests.fleet.fleet import Fleet, Member
 from tests.fleet.roamer import Roamer, all_end
 from tests.reader import wait_for
 
-WATCHED = 4.0  # seconds for which the idle workers' processor time is counted
+WATCHED = 6.0  # seconds for which the idle workers' processor time is counted; a tenth of the case
 TICK = os.sysconf("SC_CLK_TCK")
 
 
@@ -38,7 +38,7 @@ async def test_f27_redis_restarts_and_cancels_arrive(fleet: Fleet) -> None:
     before = [processor_seconds(member) for member in fleet.members]
     await asyncio.sleep(WATCHED)  # what is looked at is that nothing happens
     used = [processor_seconds(m) - b for m, b in zip(fleet.members, before, strict=True)]
-    assert max(used) < 0.1 * WATCHED, used
+    assert max(used) < 0.05 * WATCHED, used
     async with fleet[0].client() as a, fleet[1].client() as b:
         meanwhile = await begun(a)
         await cancelled(b, meanwhile)
